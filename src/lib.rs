@@ -1,9 +1,13 @@
 //! qops operates work queues.
+
+pub mod backend;
+pub mod queue;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let _ = args;
+    let _: Vec<OsString> = args.into_iter().collect();
     ExitCode::SUCCESS
 }

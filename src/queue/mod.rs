@@ -1,0 +1,18 @@
+//! The pure domain: names, times, messages, selections and the retry ladder. No I/O, no clock, no printing.
+
+pub mod message;
+pub mod name;
+pub mod record;
+pub mod retry;
+pub mod selection;
+pub mod state;
+pub mod time;
+
+pub use message::{
+    Attempt, Delivery, Due, End, Enqueued, Headers, Message, NewMessage, Open, QueueCounts, Ttl,
+};
+pub use name::{Cursor, Group, MessageId, OpId, QueueName, Receipt};
+pub use retry::{Ladder, Settings};
+pub use selection::{Order, Selection};
+pub use state::{Outcome, Reason, State};
+pub use time::{Skew, Timestamp};
