@@ -1,6 +1,7 @@
 //! qops operates work queues.
 
 pub mod backend;
+pub mod bulk;
 pub mod queue;
 
 use std::ffi::OsString;
