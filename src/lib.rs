@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod bulk;
+pub mod config;
 pub mod queue;
 
 use std::ffi::OsString;

@@ -21,7 +21,7 @@ pub use checked::Checked;
 pub use error::{Effect, Error, Kind, Result};
 pub use feature::{Capability, Features};
 pub use registry::{Driver, Opened};
-pub use target::Target;
+pub use target::{Durability, Journal, SqliteFile, Target};
 
 use crate::queue::retry::Settings;
 use crate::queue::{Enqueued, NewMessage, QueueName, Selection};

@@ -1,15 +1,521 @@
-//! Where a store is.
+//! Where a store is. Every URL is read here, by our own rules, before anything is contacted; no part of one that may be
+//! secret stands in an error.
+
+use super::error::{Error, Kind, Result};
+use crate::queue::near::nearest;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+/// Schemes of servers: known, so that what is said about them is true.
+const SERVERS: &[&str] = &[
+    "postgres",
+    "postgresql",
+    "redis",
+    "rediss",
+    "redis+unix",
+    "redis-sentinel",
+    "redis-cluster",
+];
 
 /// A parsed URL.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    scheme: String,
+    place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Sqlite(SqliteFile),
+}
+
+/// A SQLite file and how it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteFile {
+    /// Absolute, links not followed.
+    pub path: PathBuf,
+    /// `?durability=`.
+    pub durability: Durability,
+    /// `?journal=`.
+    pub journal: Journal,
+}
+
+macro_rules! choices {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name { $($(#[$vmeta])* $variant),* }
+
+        impl $name {
+            const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word for it in a URL.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+choices! {
+    /// What a commit waits for.
+    Durability {
+        /// The disk: an acknowledged message outlives a power cut.
+        #[default]
+        Full = "full",
+        /// The kernel: a power cut may take the last commits.
+        Normal = "normal"
+    }
+}
+
+choices! {
+    /// How SQLite keeps a commit whole.
+    Journal {
+        /// A write-ahead log: readers and a writer at once.
+        #[default]
+        Wal = "wal",
+        /// A rollback journal: for places where a write-ahead log does not work.
+        Delete = "delete"
+    }
+}
+
+fn config(what: impl Into<String>) -> Error {
+    Error::new(Kind::Config, what)
 }
 
 impl Target {
+    /// Reads a URL. A relative path is taken from `base`, which is absolute. Contacts nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Config`], naming the bad part, never a password.
+    pub fn parse(url: &str, base: &Path) -> Result<Self> {
+        if url.is_empty() {
+            return Err(config("the store's URL is empty").hint("write sqlite:PATH"));
+        }
+        if url.chars().any(char::is_control) {
+            return Err(config("the store's URL has a control character in it"));
+        }
+        let Some((scheme, rest)) = split_scheme(url) else {
+            return Err(without_scheme(url));
+        };
+        match scheme.as_str() {
+            "sqlite" => SqliteFile::parse(rest, base).map(|file| Self {
+                place: Place::Sqlite(file),
+            }),
+            known if SERVERS.contains(&known) => Err(server(known, rest)),
+            unknown => Err(unknown_scheme(unknown)),
+        }
+    }
+
     /// The scheme of the URL.
     #[must_use]
-    pub fn scheme(&self) -> &str {
-        &self.scheme
+    pub fn scheme(&self) -> &'static str {
+        match &self.place {
+            Place::Sqlite(_) => "sqlite",
+        }
+    }
+
+    /// The file, if it is one.
+    #[must_use]
+    pub fn sqlite(&self) -> Option<&SqliteFile> {
+        match &self.place {
+            Place::Sqlite(file) => Some(file),
+        }
+    }
+
+    /// The URL of this very store for another process: absolute and without a password.
+    #[must_use]
+    pub fn url(&self) -> String {
+        match &self.place {
+            Place::Sqlite(file) => file.url(),
+        }
+    }
+
+    /// Where it is, without its kind: the file's path, short below the home directory.
+    #[must_use]
+    pub fn location(&self) -> String {
+        match &self.place {
+            Place::Sqlite(file) => {
+                shortened(&file.path, std::env::var_os("HOME").map(PathBuf::from))
+            }
+        }
+    }
+}
+
+/// What it is and where: `sqlite ~/.local/share/qops/qops.db`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.scheme(), self.location())
+    }
+}
+
+fn shortened(path: &Path, home: Option<PathBuf>) -> String {
+    home.filter(|home| home.parent().is_some())
+        .and_then(|home| path.strip_prefix(home).ok())
+        .map_or_else(
+            || path.display().to_string(),
+            |rest| format!("~/{}", rest.display()),
+        )
+}
+
+/// The scheme in small letters, and what comes after its colon.
+fn split_scheme(url: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = url.split_once(':')?;
+    let mut bytes = scheme.bytes();
+    let letter = bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic());
+    (letter && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)))
+        .then(|| (scheme.to_ascii_lowercase(), rest))
+}
+
+fn without_scheme(url: &str) -> Error {
+    let error = config("the store's URL has no scheme");
+    // What has an @ in it may have a password before it.
+    if url.contains(['@', '=', '?', '#', '%']) || url.starts_with("//") {
+        error.hint("a store is sqlite:PATH")
+    } else {
+        error.hint(format!("for a SQLite file write sqlite:{url}"))
+    }
+}
+
+fn unknown_scheme(scheme: &str) -> Error {
+    let error = config(format!("unknown scheme '{scheme}:'")).with("scheme", scheme);
+    let synonym = match scheme {
+        "file" | "sqlite3" | "db" => Some("sqlite"),
+        "pg" | "psql" | "pgsql" => Some("postgres"),
+        "valkey" => Some("redis"),
+        "valkeys" => Some("rediss"),
+        _ => None,
+    };
+    let known = std::iter::once("sqlite").chain(SERVERS.iter().copied());
+    match synonym.or_else(|| nearest(scheme, known)) {
+        Some("sqlite") => error.hint("did you mean 'sqlite:'?"),
+        Some(near) => error.hint(format!("did you mean '{near}://'?")),
+        None => error.hint("a store is sqlite:PATH"),
+    }
+}
+
+fn server(scheme: &str, rest: &str) -> Error {
+    let Some(rest) = rest.strip_prefix("//") else {
+        return config(format!("a URL of {scheme} begins with {scheme}://"));
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // A password with a raw / ? # ends the authority early; the @ that follows it gives that away.
+    let before_query = rest.split(['?', '#']).next().unwrap_or_default();
+    if authority.matches('@').count() > 1 || before_query.matches('@').count() > 1 {
+        return config(format!(
+            "two @ in the {scheme}:// URL: which of them ends the password is a guess"
+        ))
+        .hint("write an @ in a user's name or password as %40");
+    }
+    config(format!("{scheme}:// is not built in"))
+        .with("scheme", scheme)
+        .hint("this build has sqlite:PATH")
+}
+
+impl SqliteFile {
+    fn parse(rest: &str, base: &Path) -> Result<Self> {
+        if rest.contains('#') {
+            return Err(config("a # in a SQLite URL").hint("write a # in the path as %23"));
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut file = Self {
+            path: sqlite_path(path, base)?,
+            durability: Durability::default(),
+            journal: Journal::default(),
+        };
+        let mut seen: Vec<String> = vec![];
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode_text(name)?, decode_text(value)?);
+            match name.as_str() {
+                "durability" => {
+                    file.durability = Durability::from_word(&value)
+                        .ok_or_else(|| bad_value(&name, &value, Durability::WORDS))?;
+                }
+                "journal" => {
+                    file.journal = Journal::from_word(&value)
+                        .ok_or_else(|| bad_value(&name, &value, Journal::WORDS))?;
+                }
+                _ => return Err(unknown_parameter(&name)),
+            }
+            if seen.contains(&name) {
+                return Err(config(format!("?{name}= stands twice in the URL")));
+            }
+            seen.push(name);
+        }
+        Ok(file)
+    }
+
+    fn url(&self) -> String {
+        const IN_PATH: &AsciiSet = &CONTROLS.add(b'?').add(b'#').add(b'%').add(b' ');
+        let mut url = format!(
+            "sqlite:{}",
+            percent_encode(self.path.as_os_str().as_bytes(), IN_PATH)
+        );
+        let mut sign = "?";
+        if self.durability != Durability::default() {
+            url.extend([sign, "durability=", self.durability.word()]);
+            sign = "&";
+        }
+        if self.journal != Journal::default() {
+            url.extend([sign, "journal=", self.journal.word()]);
+        }
+        url
+    }
+}
+
+fn unknown_parameter(name: &str) -> Error {
+    const KNOWN: [&str; 2] = ["durability", "journal"];
+    let error = config(format!("unknown parameter '{name}' in the SQLite URL"));
+    match nearest(name, KNOWN) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None => error.hint(
+            "it takes durability=full|normal and journal=wal|delete; write a ? in the path as %3F",
+        ),
+    }
+}
+
+fn bad_value(name: &str, value: &str, words: &[&'static str]) -> Error {
+    let error = config(format!("?{name}= is {}, not '{value}'", words.join(" or ")));
+    match nearest(value, words.iter().copied()) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None => error,
+    }
+}
+
+fn sqlite_path(text: &str, base: &Path) -> Result<PathBuf> {
+    // `sqlite:///x` is the absolute /x; in `sqlite://x` the x stands where a host would.
+    let text = match text.strip_prefix("//") {
+        None => text,
+        Some(path) if path.starts_with('/') => path,
+        Some(path) => {
+            return Err(config("a SQLite URL has no host").hint(format!(
+                "write sqlite:{path} for a relative path, sqlite:/{path} for an absolute one"
+            )));
+        }
+    };
+    let path = PathBuf::from(OsString::from_vec(decode(text)?));
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.is_empty() {
+        return Err(config("the SQLite URL has no path").hint("write sqlite:PATH"));
+    }
+    if bytes.contains(&0) {
+        return Err(config("the path in the SQLite URL has a NUL in it"));
+    }
+    if bytes == b":memory:" {
+        return Err(
+            config("a queue in memory ends with the process that made it")
+                .hint("name a file: sqlite:PATH"),
+        );
+    }
+    if path.components().next() == Some(Component::Normal("~".as_ref())) {
+        return Err(config("~ in a SQLite URL is not the home directory")
+            .hint("write sqlite:$HOME/… (in the config file: sqlite:${HOME}/…)"));
+    }
+    let last = path.components().next_back();
+    if bytes.ends_with(b"/") || !matches!(last, Some(Component::Normal(_))) {
+        return Err(config("the SQLite URL names a directory").hint("name a file: sqlite:PATH"));
+    }
+    // Taking the components again drops every `.` between them.
+    Ok(base.join(path).components().collect())
+}
+
+fn decode(text: &str) -> Result<Vec<u8>> {
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('%') {
+        let digits = after.as_bytes().get(..2).unwrap_or_default();
+        if digits.len() < 2 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(config("a % in the URL that is no %XX").hint("write a % as %25"));
+        }
+        rest = after;
+    }
+    Ok(percent_decode_str(text).collect())
+}
+
+fn decode_text(text: &str) -> Result<String> {
+    String::from_utf8(decode(text)?).map_err(|_| config("a parameter of the URL is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<Target> {
+        Target::parse(url, Path::new("/base"))
+    }
+
+    #[test]
+    fn r34_urls_that_are_taken() {
+        for (url, path, again) in [
+            ("sqlite:q.db", "/base/q.db", "sqlite:/base/q.db"),
+            ("SQLite:q.db", "/base/q.db", "sqlite:/base/q.db"),
+            ("sqlite:./q.db", "/base/q.db", "sqlite:/base/q.db"),
+            ("sqlite:../q.db", "/base/../q.db", "sqlite:/base/../q.db"),
+            ("sqlite:/a/./b/q.db", "/a/b/q.db", "sqlite:/a/b/q.db"),
+            ("sqlite:///a/q.db", "/a/q.db", "sqlite:/a/q.db"),
+            ("sqlite:q.db?", "/base/q.db", "sqlite:/base/q.db"),
+            ("sqlite:/a b/é.db", "/a b/é.db", "sqlite:/a%20b/%C3%A9.db"),
+            ("sqlite:/a%20b", "/a b", "sqlite:/a%20b"),
+            (
+                "sqlite:/x%3Fy%23z%25.db",
+                "/x?y#z%.db",
+                "sqlite:/x%3Fy%23z%25.db",
+            ),
+            (
+                "sqlite:/u@h/p@ss:w/q.db",
+                "/u@h/p@ss:w/q.db",
+                "sqlite:/u@h/p@ss:w/q.db",
+            ),
+            ("sqlite:/[]{}$&=+.db", "/[]{}$&=+.db", "sqlite:/[]{}$&=+.db"),
+            ("sqlite:./~/q.db", "/base/~/q.db", "sqlite:/base/~/q.db"),
+            (
+                "sqlite:/q?durability=normal",
+                "/q",
+                "sqlite:/q?durability=normal",
+            ),
+            (
+                "sqlite:/q?journal=delete&durability=normal",
+                "/q",
+                "sqlite:/q?durability=normal&journal=delete",
+            ),
+            ("sqlite:/q?durability=full&journal=wal", "/q", "sqlite:/q"),
+            ("sqlite:/q?&journal=wal&", "/q", "sqlite:/q"),
+            ("sqlite:/q?journal=%77al", "/q", "sqlite:/q"),
+        ] {
+            let target = parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert_eq!(target.sqlite().unwrap().path, Path::new(path), "{url}");
+            assert_eq!(target.url(), again, "{url}");
+            assert_eq!(parse(&target.url()).unwrap(), target, "{url}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_can_be_a_path() {
+        let target = parse("sqlite:/a%FF.db").unwrap();
+        let path = &target.sqlite().unwrap().path;
+        assert_eq!(path.as_os_str().as_bytes(), b"/a\xff.db");
+        assert_eq!(parse(&target.url()).unwrap(), target);
+    }
+
+    #[test]
+    fn r34_urls_that_are_refused_name_the_bad_part_and_no_secret() {
+        const PASSWORD: &str = "hunter2-canary";
+        for (url, what, hint) in [
+            ("", "is empty", "sqlite:PATH"),
+            ("sqlite:", "has no path", ""),
+            ("sqlite://", "has no host", ""),
+            ("sqlite:///", "names a directory", ""),
+            ("sqlite:/tmp/", "names a directory", ""),
+            ("sqlite:..", "names a directory", ""),
+            ("sqlite:.", "names a directory", ""),
+            ("sqlite://q.db", "has no host", "sqlite:q.db"),
+            ("sqlite:q.db#x", "a # in", "%23"),
+            ("sqlite:a%zz", "no %XX", "%25"),
+            ("sqlite:a%2", "no %XX", "%25"),
+            ("sqlite:a%é", "no %XX", "%25"),
+            ("sqlite:a%00b", "NUL", ""),
+            ("sqlite::memory:", "in memory", ""),
+            ("sqlite:~/q.db", "home directory", "$HOME"),
+            ("sqlite:q.db\n", "control character", ""),
+            (
+                "sqlite:q?durabilty=full",
+                "unknown parameter 'durabilty'",
+                "'durability'",
+            ),
+            (
+                "sqlite:q?mode=ro",
+                "unknown parameter 'mode'",
+                "durability=full|normal",
+            ),
+            (
+                "sqlite:q?schema=a%22;drop",
+                "unknown parameter 'schema'",
+                "",
+            ),
+            ("sqlite:q?prefix=../x", "unknown parameter 'prefix'", ""),
+            (
+                "sqlite:q?durability=ful",
+                "full or normal, not 'ful'",
+                "'full'",
+            ),
+            ("sqlite:q?journal", "wal or delete, not ''", ""),
+            ("sqlite:q?journal=wal&journal=wal", "stands twice", ""),
+            ("./q.db", "no scheme", "sqlite:./q.db"),
+            ("/a/q.db", "no scheme", "sqlite:/a/q.db"),
+            ("q.db", "no scheme", "sqlite:q.db"),
+            ("u@hunter2-canary", "no scheme", ""),
+            ("password=hunter2-canary host=x", "no scheme", ""),
+            ("sqlit:q.db", "unknown scheme 'sqlit:'", "'sqlite:'"),
+            ("file:q.db", "unknown scheme 'file:'", "'sqlite:'"),
+            (
+                "pg://u:hunter2-canary@h/d",
+                "unknown scheme 'pg:'",
+                "'postgres://'",
+            ),
+            ("valkey://h", "unknown scheme", "'redis://'"),
+            (
+                "amqp://u:hunter2-canary@h",
+                "unknown scheme 'amqp:'",
+                "sqlite:PATH",
+            ),
+            (
+                "postgres://u:hunter2-canary@h/d",
+                "postgres:// is not built in",
+                "",
+            ),
+            ("postgresql:///d?host=/tmp", "not built in", ""),
+            (
+                "postgres://u:hunter2-canary@[::1]:5432/d",
+                "not built in",
+                "",
+            ),
+            ("postgres:h/d", "begins with postgres://", ""),
+            ("postgres://u:hunter2-canary@ss@h/d", "two @", "%40"),
+            ("postgres://u:a/b@hunter2-canary@h/d", "two @", "%40"),
+            (
+                "redis://:hunter2-canary@h:6379/0",
+                "redis:// is not built in",
+                "",
+            ),
+            ("redis://u:p@hunter2-canary@h/0", "two @", "%40"),
+            ("rediss://h", "not built in", ""),
+            ("redis+unix:///tmp/s", "not built in", ""),
+            ("redis-sentinel://h:26379/m", "not built in", ""),
+            ("redis-cluster://h:7000", "not built in", ""),
+        ] {
+            let Err(error) = parse(url) else {
+                panic!("{url} was taken")
+            };
+            assert_eq!(error.kind(), Kind::Config, "{url}");
+            assert!(error.what().contains(what), "{url}: {error}");
+            let said = error.hint_text().unwrap_or_default();
+            assert!(said.contains(hint), "{url}: {said}");
+            assert!(
+                !format!("{error:?}{error}{said}").contains(PASSWORD),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_below_home_is_shown_short() {
+        let home = || Some(PathBuf::from("/home/ana"));
+        for (path, shown) in [
+            ("/home/ana/q.db", "~/q.db"),
+            ("/home/anabel/q.db", "/home/anabel/q.db"),
+            ("/q.db", "/q.db"),
+        ] {
+            assert_eq!(shortened(Path::new(path), home()), shown);
+        }
+        assert_eq!(shortened(Path::new("/q.db"), Some("/".into())), "/q.db");
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod message;
 pub mod name;
+pub mod near;
 pub mod record;
 pub mod retry;
 pub mod selection;
