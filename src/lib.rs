@@ -4,6 +4,7 @@ pub mod backend;
 pub mod bulk;
 pub mod config;
 pub mod queue;
+pub mod ui;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
