@@ -5,6 +5,7 @@ pub mod bulk;
 pub mod config;
 pub mod queue;
 pub mod ui;
+pub mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
