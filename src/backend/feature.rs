@@ -102,4 +102,6 @@ pub struct Capability {
     pub max_batch: usize,
     /// The most payload bytes of one call, and of one message.
     pub max_bytes: usize,
+    /// A batch that may be split is best split at so many payload bytes; one larger message goes alone.
+    pub aim_bytes: usize,
 }

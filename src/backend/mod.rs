@@ -9,7 +9,8 @@ pub mod checked;
 pub mod error;
 pub mod feature;
 pub mod registry;
-
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod target;
 
 pub use ask::{
@@ -56,7 +57,8 @@ pub trait Backend: Send {
     /// claimed again. After that it changes nothing and answers [`Settled::LeaseLost`] or [`Settled::Gone`].
     ///
     /// # Errors
-    /// `Err` means that no settle is known to have happened; the call may be repeated as it is.
+    /// `Err` means that no settle is known to have happened; the call may be repeated as it is. A store that is full
+    /// ([`Kind::Full`]) still takes a turn of [`Verdict::Done`] alone, without a claim.
     fn exchange(&mut self, turn: &Exchange<'_>) -> Result<Exchanged>;
 
     /// A bell for these queues, owned by the caller and waited on by a thread of its own. It rings once at first, and

@@ -19,7 +19,10 @@ pub struct Opened {
 }
 
 /// Every store that is built in.
-pub const DRIVERS: &[Driver] = &[];
+pub const DRIVERS: &[Driver] = &[
+    #[cfg(feature = "sqlite")]
+    super::sqlite::DRIVER,
+];
 
 /// Opens a store, behind the checked door.
 ///

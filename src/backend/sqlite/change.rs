@@ -1,0 +1,345 @@
+//! Changes over what is meant: a page of keys is read and written in one transaction, every condition tested under its
+//! lock.
+
+use super::super::{Change, Changed, Error, Intent, Kind, Op, Page, Patch, Result, Run, Setting};
+use super::claim::number;
+use super::conn::{QueueRow, Store, find_queue, no_queue};
+use super::enqueue::{key_holder, make_queue};
+use super::row::Show;
+use super::settle::{after_removal, letter, live, reclaim, reclaim_letter, remove_letter};
+use super::stats::settings;
+use super::walk::{Walk, Walked};
+use crate::queue::retry::{Settings, Window};
+use crate::queue::{
+    Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp, time::micros,
+};
+use rusqlite::{Connection, params};
+
+/// An operation of this store has a number of its own process: nothing is written yet.
+pub(super) fn begin(store: &Store, _: &Intent<'_>) -> Result<Op> {
+    let id: i64 = store
+        .conn
+        .prepare_cached(sql!("token"))?
+        .query_row([], |row| row.get(0))?;
+    Ok(Op {
+        id: OpId(id.unsigned_abs()),
+        at: store.now(),
+    })
+}
+
+pub(super) fn change(
+    store: &mut Store,
+    what: &Selection,
+    change: &Change<'_>,
+    page: &Page<'_>,
+    run: Run,
+) -> Result<Changed> {
+    let queue = what
+        .queue
+        .clone()
+        .ok_or_else(|| Error::bug("a change without a queue"))?;
+    let queue_id = store.queue(&queue)?.id;
+    if run == Run::Dry {
+        let now = store.now();
+        let work = Work {
+            conn: &store.conn,
+            what,
+            change,
+            now,
+            run,
+            queue: &queue,
+            queue_id,
+        };
+        return work.page(page);
+    }
+    store.write(|conn, now| {
+        let queue_id = find_queue(conn, &queue)?
+            .ok_or_else(|| no_queue(&queue))?
+            .id;
+        Work {
+            conn,
+            what,
+            change,
+            now,
+            run,
+            queue: &queue,
+            queue_id,
+        }
+        .page(page)
+    })
+}
+
+/// One chunk at work.
+struct Work<'a> {
+    conn: &'a Connection,
+    what: &'a Selection,
+    change: &'a Change<'a>,
+    now: Timestamp,
+    run: Run,
+    queue: &'a QueueName,
+    queue_id: i64,
+}
+
+/// What became of one message: a reason if it is passed over.
+type Fate = std::result::Result<(), String>;
+
+impl Work<'_> {
+    fn page(&self, page: &Page<'_>) -> Result<Changed> {
+        let walk = Walk {
+            conn: self.conn,
+            what: self.what,
+            page,
+            now: self.now,
+            show: Show::Rest,
+        };
+        let Walked { rows, next } = match &self.what.ids {
+            Some(ids) => walk.named(ids)?,
+            None => walk.step(self.queue, self.queue_id)?,
+        };
+        let mut changed = Changed {
+            next,
+            ..Changed::default()
+        };
+        for message in rows {
+            match self.one(&message)? {
+                Ok(()) => changed.done.push(message.id),
+                Err(why) => changed.skipped.push((message.id, why)),
+            }
+        }
+        Ok(changed)
+    }
+
+    fn one(&self, message: &Message) -> Result<Fate> {
+        match *self.change {
+            Change::Requeue { due, to, reset } => match message.state {
+                State::Dead => self.revive(message, due, to, reset),
+                _ if to.is_some() => Ok(Err("only dead letters go to another queue".to_owned())),
+                _ => self.hurry(message, due),
+            },
+            Change::Purge { free_keys } => match message.state {
+                State::Dead => self.remove_letter(message, free_keys),
+                _ => self.remove(message, free_keys),
+            },
+        }
+    }
+
+    fn revive(
+        &self,
+        message: &Message,
+        due: Due,
+        to: Option<&QueueName>,
+        reset: bool,
+    ) -> Result<Fate> {
+        let id = number(message);
+        let Some(letter) = letter(self.conn, id)? else {
+            return Ok(Err("it is no longer here".to_owned()));
+        };
+        if letter.held(self.now) {
+            return Ok(Err(HELD.to_owned()));
+        }
+        let mut target = self.queue_id;
+        if let Some(to) = to.filter(|to| *to != self.queue) {
+            let row = self.target(to)?;
+            if let (Some(key), Some(row)) = (&message.key, &row)
+                && let Some(holder) = key_holder_now(self.conn, row.id, key, self.now, self.run)?
+            {
+                return Ok(Err(format!(
+                    "its key '{key}' is taken by message {holder} of {to}"
+                )));
+            }
+            target = row.map_or(-1, |row| row.id);
+        }
+        if self.run == Run::Dry {
+            return Ok(Ok(()));
+        }
+        reclaim_letter(self.conn, &letter, self.now)?;
+        let blocked = match &message.group {
+            Some(group) => self
+                .conn
+                .prepare_cached(sql!("group_lives"))?
+                .query_row(params![target, group.as_str()], |row| row.get::<_, bool>(0))?,
+            None => false,
+        };
+        let state = if blocked { 2 } else { 0 };
+        let due = due.instant(self.now).0;
+        self.conn
+            .prepare_cached(sql!("revive"))?
+            .execute(params![id, target, state, due, reset])?;
+        self.conn
+            .prepare_cached(sql!("dead_delete"))?
+            .execute([id])?;
+        if let Some(key) = message.key.as_ref().filter(|_| target != self.queue_id) {
+            self.conn
+                .prepare_cached(sql!("dedup_delete"))?
+                .execute(params![self.queue_id, key])?;
+            self.conn
+                .prepare_cached(sql!("dedup_insert"))?
+                .execute(params![target, key, id])?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// The queue that letters go to; it comes into being with the first.
+    fn target(&self, to: &QueueName) -> Result<Option<QueueRow>> {
+        match self.run {
+            Run::Dry => find_queue(self.conn, to),
+            Run::Do => make_queue(self.conn, to, self.now).map(Some),
+        }
+    }
+
+    /// A live message gets a new due time.
+    fn hurry(&self, message: &Message, due: Due) -> Result<Fate> {
+        let id = number(message);
+        let Some(found) = live(self.conn, id)? else {
+            return Ok(Err("it is no longer here".to_owned()));
+        };
+        if message.state == State::Blocked {
+            return Ok(Err(
+                "it is blocked: another member of its group goes first".to_owned()
+            ));
+        }
+        let running = message.state == State::Running;
+        if running && found.lease_until.is_some_and(|end| end > self.now.0) {
+            return Ok(Err(RUNNING.to_owned()));
+        }
+        if self.run == Run::Do {
+            // Whether its attempts are spent is judged by the worker that claims it, not here.
+            if running && reclaim(self.conn, &found, u32::MAX, self.now)? {
+                return Ok(Err(
+                    "its attempts are spent: it is a dead letter now".to_owned()
+                ));
+            }
+            self.conn
+                .prepare_cached(sql!("set_ready"))?
+                .execute(params![id, due.instant(self.now).0])?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn remove_letter(&self, message: &Message, free_keys: bool) -> Result<Fate> {
+        let Some(letter) = letter(self.conn, number(message))? else {
+            return Ok(Err("it is no longer here".to_owned()));
+        };
+        if letter.held(self.now) {
+            return Ok(Err(HELD.to_owned()));
+        }
+        if self.run == Run::Do {
+            remove_letter(self.conn, &letter, free_keys, self.now)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn remove(&self, message: &Message, free_keys: bool) -> Result<Fate> {
+        if message.state == State::Running && !self.what.states.contains(&State::Running) {
+            return Ok(Err(RUNNING.to_owned()));
+        }
+        if self.run == Run::Do {
+            let id = number(message);
+            self.conn
+                .prepare_cached(sql!("live_delete"))?
+                .execute([id])?;
+            if message.deliveries > 0 {
+                self.conn
+                    .prepare_cached(sql!("attempt_delete"))?
+                    .execute([id])?;
+            }
+            let key = message.key.as_deref().map(|key| (key, free_keys));
+            let group = message
+                .group
+                .as_ref()
+                .map(crate::queue::name::Group::as_str);
+            after_removal(self.conn, self.queue_id, key, group, self.now)?;
+        }
+        Ok(Ok(()))
+    }
+}
+
+const RUNNING: &str = "it is running";
+const HELD: &str = "a command holds it";
+
+/// Who has a key; a dry run clears no window.
+fn key_holder_now(
+    conn: &Connection,
+    queue_id: i64,
+    key: &str,
+    now: Timestamp,
+    run: Run,
+) -> Result<Option<MessageId>> {
+    if run == Run::Do {
+        return key_holder(conn, queue_id, key, now);
+    }
+    let mut statement = conn.prepare_cached(sql!("dedup_get"))?;
+    let mut rows = statement.query(params![queue_id, key])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let (id, ends): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+    Ok(ends
+        .is_none_or(|ends| ends > now.0)
+        .then(|| id.to_string().into()))
+}
+
+pub(super) fn configure(store: &mut Store, queue: &QueueName, patch: &Patch) -> Result<Settings> {
+    store.write(|conn, now| {
+        let (row, wanted) = match patch {
+            Patch::Set(wanted) => (make_queue(conn, queue, now)?, wanted),
+            Patch::Change(wanted) => (
+                find_queue(conn, queue)?.ok_or_else(|| no_queue(queue))?,
+                wanted,
+            ),
+            Patch::Remove => return remove_queue(conn, queue),
+        };
+        let mut settings = settings(&row)?;
+        for setting in wanted {
+            match setting.clone() {
+                Setting::MaxAttempts(max) => settings.max_attempts = max,
+                Setting::Backoff(backoff) => settings.backoff = backoff,
+                Setting::Lease(lease) => settings.lease = lease,
+                Setting::DedupWindow(window) => settings.dedup_window = window,
+                Setting::Ttl(ttl) => settings.ttl = ttl,
+                Setting::Paused(paused) => settings.paused = paused,
+            }
+        }
+        let since: Option<i64> = conn
+            .prepare_cached(sql!("queue_paused_at"))?
+            .query_row([row.id], |row| row.get(0))?;
+        conn.prepare_cached(sql!("queue_set"))?.execute(params![
+            row.id,
+            settings.paused.then(|| since.unwrap_or(now.0)),
+            settings.max_attempts,
+            settings.lease.map(micros),
+            settings.backoff.as_ref().map(|ladder| {
+                ladder
+                    .rungs()
+                    .iter()
+                    .map(|rung| micros(*rung).to_string())
+                    .collect::<Vec<_>>()
+                    .join(",")
+            }),
+            settings.dedup_window.map(|window| match window {
+                Window::For(window) => micros(window),
+                Window::Forever => -1,
+            }),
+            settings.ttl.map(micros),
+        ])?;
+        Ok(settings)
+    })
+}
+
+fn remove_queue(conn: &Connection, queue: &QueueName) -> Result<Settings> {
+    let row = find_queue(conn, queue)?.ok_or_else(|| no_queue(queue))?;
+    if conn
+        .prepare_cached(sql!("queue_used"))?
+        .query_row([row.id], |row| row.get::<_, bool>(0))?
+    {
+        return Err(
+            Error::new(Kind::Refused, format!("the queue '{queue}' is not empty"))
+                .with("queue", queue.as_str()),
+        );
+    }
+    conn.prepare_cached(sql!("queue_forget_keys"))?
+        .execute([row.id])?;
+    conn.prepare_cached(sql!("queue_delete"))?
+        .execute([row.id])?;
+    settings(&row)
+}

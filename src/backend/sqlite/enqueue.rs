@@ -1,0 +1,190 @@
+//! Messages on their way in: one transaction a batch, one insert a message; a key is looked up and taken under the same
+//! lock, with the table's own constraint beneath.
+
+use super::super::{Conflict, Error, Kind, Result, Unit};
+use super::conn::{QueueRow, Store, find_queue};
+use crate::queue::message::Ttl;
+use crate::queue::record::Value;
+use crate::queue::retry::Window;
+use crate::queue::{Enqueued, Headers, MessageId, NewMessage, QueueName, Timestamp};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+use std::collections::HashMap;
+
+pub(super) fn enqueue(
+    store: &mut Store,
+    batch: &[NewMessage<'_>],
+    unit: Unit,
+) -> Result<Vec<Enqueued>> {
+    if batch.is_empty() {
+        return Ok(Vec::new());
+    }
+    super::full::admit(store)?;
+    store.write(|conn, now| {
+        let mut queues: HashMap<&QueueName, QueueRow> = HashMap::new();
+        let mut answer = Vec::with_capacity(batch.len());
+        for (line, message) in batch.iter().enumerate() {
+            if !queues.contains_key(&message.queue) {
+                queues.insert(&message.queue, make_queue(conn, &message.queue, now)?);
+            }
+            let queue = &queues[&message.queue];
+            let one = insert(conn, queue, message, now)?;
+            if let (Enqueued::Duplicate(id), Unit::Whole(Conflict::Refuse)) = (&one, unit) {
+                let key = message.key.as_deref().unwrap_or_default();
+                return Err(Error::new(
+                    Kind::Conflict,
+                    format!("the key '{key}' is taken by message {id}"),
+                )
+                .with("line", line.to_string())
+                .with("id", id.as_str()));
+            }
+            answer.push(one);
+        }
+        Ok(answer)
+    })
+}
+
+/// A queue's row; it comes into being if it is not there.
+pub(super) fn make_queue(conn: &Connection, name: &QueueName, now: Timestamp) -> Result<QueueRow> {
+    if let Some(queue) = find_queue(conn, name)? {
+        return Ok(queue);
+    }
+    conn.prepare_cached(sql!("queue_insert"))?
+        .execute(params![name.as_str(), now.0])?;
+    find_queue(conn, name)?.ok_or_else(|| Error::bug("a queue that was just made is not there"))
+}
+
+fn insert(
+    conn: &Connection,
+    queue: &QueueRow,
+    message: &NewMessage<'_>,
+    now: Timestamp,
+) -> Result<Enqueued> {
+    let NewMessage {
+        queue: _,
+        payload,
+        key,
+        group,
+        priority,
+        due,
+        ttl,
+        max_attempts,
+        headers,
+    } = message;
+    if let Some(key) = key
+        && let Some(holder) = key_holder(conn, queue.id, key, now)?
+    {
+        return Ok(Enqueued::Duplicate(holder));
+    }
+    let blocked = match group {
+        Some(group) => conn
+            .prepare_cached(sql!("group_lives"))?
+            .query_row(params![queue.id, group.as_str()], |row| {
+                row.get::<_, bool>(0)
+            })?,
+        None => false,
+    };
+    let expires_at = match ttl {
+        Some(Ttl::After(time)) => Some(now.plus(*time).0),
+        Some(Ttl::At(time)) => Some(time.0),
+        None => queue.ttl_us.map(|ttl| now.0.saturating_add(ttl)),
+    };
+    conn.prepare_cached(sql!("message_insert"))?
+        .execute(params![
+            queue.id,
+            if blocked { 2 } else { 0 },
+            priority,
+            due.instant(now).0,
+            now.0,
+            expires_at,
+            max_attempts,
+            key.as_deref(),
+            group.as_ref().map(crate::queue::name::Group::as_str),
+            headers_text(headers),
+            Payload(payload),
+        ])?;
+    let id = conn.last_insert_rowid();
+    if let Some(key) = key {
+        conn.prepare_cached(sql!("dedup_insert"))?
+            .execute(params![queue.id, key, id])?;
+    }
+    Ok(Enqueued::New(id.to_string().into()))
+}
+
+/// The message that has a key, or had it within its window. A window that has ended is cleared.
+pub(super) fn key_holder(
+    conn: &Connection,
+    queue_id: i64,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<MessageId>> {
+    let row: Option<(i64, Option<i64>)> = conn
+        .prepare_cached(sql!("dedup_get"))?
+        .query_row(params![queue_id, key], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match row {
+        Some((_, Some(ends))) if ends <= now.0 => {
+            conn.prepare_cached(sql!("dedup_delete"))?
+                .execute(params![queue_id, key])?;
+            Ok(None)
+        }
+        Some((id, _)) => Ok(Some(id.to_string().into())),
+        None => Ok(None),
+    }
+}
+
+/// The message of a key is gone: the key is free at once, or after the queue's window.
+pub(super) fn let_key_go(
+    conn: &Connection,
+    queue_id: i64,
+    key: &str,
+    free: bool,
+    now: Timestamp,
+) -> Result<()> {
+    if free {
+        conn.prepare_cached(sql!("dedup_delete"))?
+            .execute(params![queue_id, key])?;
+        return Ok(());
+    }
+    let window: Option<i64> = conn
+        .prepare_cached(sql!("queue_window"))?
+        .query_row([queue_id], |row| row.get(0))
+        .optional()?
+        .flatten();
+    let ends = match window {
+        Some(forever) if forever < 0 => None,
+        Some(0) => return let_key_go(conn, queue_id, key, true, now),
+        Some(window) => Some(now.0.saturating_add(window)),
+        None => match Window::DEFAULT {
+            Window::For(window) => Some(now.plus(window).0),
+            Window::Forever => None,
+        },
+    };
+    conn.prepare_cached(sql!("dedup_end"))?
+        .execute(params![queue_id, key, ends])?;
+    Ok(())
+}
+
+/// Headers as they stand in the file: a JSON object, or nothing.
+pub(super) fn headers_text(headers: &Headers) -> Option<String> {
+    (!headers.is_empty()).then(|| {
+        let mut text = String::new();
+        Value::Map(headers.clone()).write_json(&mut text);
+        text
+    })
+}
+
+/// A payload as a person would want to read it in SQL: text if it is text, else a blob.
+pub(super) struct Payload<'a>(pub(super) &'a [u8]);
+
+impl ToSql for Payload<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(
+            if std::str::from_utf8(self.0).is_ok() {
+                ValueRef::Text(self.0)
+            } else {
+                ValueRef::Blob(self.0)
+            },
+        ))
+    }
+}

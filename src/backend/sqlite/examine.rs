@@ -1,0 +1,218 @@
+//! What `doctor` finds in a file.
+
+use super::super::target::Durability;
+use super::super::{Depth, Finding, Result};
+use super::conn::{Store, beside, filesystem, network_filesystem};
+use super::look::number;
+use super::{full, schema};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+/// A log that is longer has a reader in its way.
+const LONG_LOG: u64 = 64 << 20;
+/// Less room on the disk is worth a word.
+const LITTLE_ROOM: u64 = 64 << 20;
+/// A file up to this size is read whole; of a larger one the structure alone.
+const CHECKED_WHOLE: u64 = 256 << 20;
+
+pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    let mut find = |code, severe, means: String, mend: Option<String>| {
+        found.push(Finding {
+            code,
+            severe,
+            means,
+            mend,
+        });
+    };
+    if rusqlite::version_number() < schema::WAL_SAFE {
+        let means = format!(
+            "SQLite {} can damage a write-ahead log",
+            rusqlite::version()
+        );
+        find(
+            "sqlite_version",
+            true,
+            means,
+            Some("build qops with SQLite 3.51.3 or newer".to_owned()),
+        );
+    }
+    let mode: String = store
+        .conn
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    if store.ours {
+        for suffix in ["", "-wal", "-shm", ".reserve"] {
+            let file = beside(&store.file.path, suffix);
+            let Ok(meta) = fs::symlink_metadata(&file) else {
+                continue;
+            };
+            if meta.mode() & 0o077 != 0 {
+                let means = format!(
+                    "others on this machine may open {}: its mode is {:o}",
+                    file.display(),
+                    meta.mode() & 0o777
+                );
+                find(
+                    "mode",
+                    true,
+                    means,
+                    Some(format!("chmod 600 {}", file.display())),
+                );
+            }
+        }
+        if mode == "wal" && !full::reserve_path(store).exists() {
+            let means = "there is no reserve: on a full disk finished work may not be acknowledged"
+                .to_owned();
+            find(
+                "no_reserve",
+                false,
+                means,
+                Some("make room on the disk; the next write makes it again".to_owned()),
+            );
+        }
+    }
+    disk(store, &mut find);
+    queues(store, &mut found)?;
+    integrity(store, &mut found)?;
+    Ok(found)
+}
+
+/// What the disk is like.
+fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<String>)) {
+    let path = store.file.path.display();
+    if let Some(name) = filesystem(&store.file.path).and_then(network_filesystem) {
+        let means =
+            format!("{path} lies on {name}: with two machines messages are lost or run twice");
+        find(
+            "network_disk",
+            true,
+            means,
+            Some("move the file to a local disk".to_owned()),
+        );
+    }
+    if store.file.durability == Durability::Normal {
+        let means =
+            "durability=normal: a power cut may take the last acknowledged messages".to_owned();
+        find(
+            "durability",
+            false,
+            means,
+            Some("leave ?durability=normal out of the URL".to_owned()),
+        );
+    }
+    let log = fs::metadata(beside(&store.file.path, "-wal")).map_or(0, |log| log.len());
+    if log > LONG_LOG {
+        let means = format!(
+            "the log is {} MiB long: some process has been reading for a long time",
+            log >> 20
+        );
+        find(
+            "long_log",
+            false,
+            means,
+            Some(format!("find it with: fuser {path}")),
+        );
+    }
+    if let Some(free) = full::free(&store.file.path).filter(|free| *free < LITTLE_ROOM) {
+        let means = format!("{} MiB are free on the disk", free >> 20);
+        find(
+            "little_room",
+            free < 8 << 20,
+            means,
+            Some("make room".to_owned()),
+        );
+    }
+}
+
+fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
+    for report in super::stats::stats(store, None, Depth::Quick)? {
+        let queue = report.queue.as_str();
+        if report.settings.paused && report.counts.ready > 0 {
+            found.push(Finding {
+                code: "paused",
+                severe: false,
+                means: format!(
+                    "the queue '{queue}' is paused, and {} messages wait in it",
+                    report.counts.ready
+                ),
+                mend: Some(format!("qops resume {}", quoted(queue))),
+            });
+        }
+        if report.expired_leases > 0 {
+            found.push(Finding {
+                code: "expired_leases",
+                severe: false,
+                means: format!("{} messages of '{queue}' were held by workers that are gone; the next claim takes them back", report.expired_leases),
+                mend: Some(format!("qops work {} -- COMMAND", quoted(queue))),
+            });
+        }
+        if report.counts.dead > 0 {
+            found.push(Finding {
+                code: "dead_letters",
+                severe: false,
+                means: format!(
+                    "{} dead letters of '{queue}' wait for a decision",
+                    report.counts.dead
+                ),
+                mend: Some(format!("qops peek {} --dead", quoted(queue))),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn integrity(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
+    let headless = number(store, sql!("headless_groups"), [])?;
+    if headless > 0 {
+        found.push(Finding {
+            code: "headless_groups",
+            severe: true,
+            means: format!("{headless} messages wait for a head that their group does not have"),
+            mend: Some(
+                "report it: this is a fault of qops, or of whoever wrote to its tables".to_owned(),
+            ),
+        });
+    }
+    let orphans = number(store, sql!("orphan_keys"), [])?;
+    if orphans > 0 {
+        found.push(Finding {
+            code: "orphan_keys",
+            severe: true,
+            means: format!("{orphans} keys are held for messages that are not there"),
+            mend: Some(
+                "report it: this is a fault of qops, or of whoever wrote to its tables".to_owned(),
+            ),
+        });
+    }
+    let size = fs::metadata(&store.file.path).map_or(0, |meta| meta.len());
+    let check = if size <= CHECKED_WHOLE {
+        sql!("integrity")
+    } else {
+        sql!("integrity_quick")
+    };
+    let answer: String = store.conn.query_row(check, [], |row| row.get(0))?;
+    if answer != "ok" {
+        found.push(Finding {
+            code: "damaged",
+            severe: true,
+            means: format!("the file is damaged: {answer}"),
+            mend: Some(format!(
+                "stop all that use it, then: sqlite3 {} .recover",
+                store.file.path.display()
+            )),
+        });
+    }
+    Ok(())
+}
+
+/// A queue's name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let plain = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+=".contains(&byte));
+    if plain {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,78 @@
+//! Dead letters claimed where they lie, the oldest first.
+
+use super::super::{Page, Result};
+use super::claim::{Claiming, number};
+use super::row::Show;
+use super::settle::{letter, reclaim_letter};
+use super::walk::Walk;
+use crate::queue::{Cursor, Order, Selection, State};
+use rusqlite::params;
+
+pub(super) fn claim(
+    claiming: &mut Claiming<'_>,
+    what: &Selection,
+    after: Option<&Cursor>,
+) -> Result<()> {
+    let dead = Selection {
+        queue: Some(claiming.wanted.queue.clone()),
+        states: vec![State::Dead],
+        ..what.clone()
+    };
+    let mut cursor = after.cloned();
+    loop {
+        let left = claiming.wanted.max - claiming.claimed.got.len();
+        if left == 0 {
+            break;
+        }
+        let first = Page::first(left, Order::Oldest);
+        let bytes = claiming.wanted.bytes.saturating_sub(claiming.bytes);
+        if bytes == 0 && !claiming.claimed.got.is_empty() {
+            break;
+        }
+        let page = Page {
+            after: cursor.as_ref(),
+            bytes,
+            ..first
+        };
+        let walk = Walk {
+            conn: claiming.conn,
+            what: &dead,
+            page: &page,
+            now: claiming.now,
+            show: Show::Payload,
+        };
+        let walked = match &dead.ids {
+            Some(ids) => walk.named(ids)?,
+            None => walk.step(claiming.wanted.queue, claiming.queue_id)?,
+        };
+        for message in walked.rows {
+            let Some(found) = letter(claiming.conn, number(&message))? else {
+                continue;
+            };
+            if found.held(claiming.now) {
+                continue;
+            }
+            reclaim_letter(claiming.conn, &found, claiming.now)?;
+            let doubt = claiming.doubt(&message)?;
+            let lease_until = claiming.now.plus(claiming.wanted.lease);
+            claiming.bytes += message.payload.len();
+            claiming
+                .conn
+                .prepare_cached(sql!("dead_claim"))?
+                .execute(params![
+                    number(&message),
+                    lease_until.0,
+                    claiming.token,
+                    claiming.worker,
+                    claiming.wanted.start.then_some(claiming.now.0),
+                ])?;
+            claiming.hand_out(message, lease_until, doubt);
+        }
+        cursor = walked.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    claiming.claimed.cursor = cursor;
+    Ok(())
+}

@@ -1,0 +1,1 @@
+DELETE FROM qops_attempt WHERE message_id=?1

@@ -1,0 +1,1 @@
+DELETE FROM qops_dead WHERE id=?1

@@ -1,0 +1,1 @@
+UPDATE qops_dead SET started_at=coalesce(started_at, ?2) WHERE id=?1

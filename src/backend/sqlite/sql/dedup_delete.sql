@@ -1,0 +1,1 @@
+DELETE FROM qops_dedup WHERE queue_id=?1 AND key=?2

@@ -1,0 +1,1 @@
+SELECT seq, id FROM qops_dead WHERE queue_id=?1 AND seq>?2 ORDER BY seq LIMIT ?3

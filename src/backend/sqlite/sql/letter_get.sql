@@ -1,0 +1,3 @@
+SELECT id, 3, priority, ready_at, enqueued_at, expires_at, attempts, deferrals, deliveries, replays, max_attempts, key, group_key, headers,
+  last_error, lease_until, worker, started_at, died_at, reason, payload, queue_id
+FROM qops_dead WHERE id=?1

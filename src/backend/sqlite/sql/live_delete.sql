@@ -1,0 +1,1 @@
+DELETE FROM qops_message WHERE id=?1

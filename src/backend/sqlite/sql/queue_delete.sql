@@ -1,0 +1,1 @@
+DELETE FROM qops_queue WHERE id=?1

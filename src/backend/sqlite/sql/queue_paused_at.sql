@@ -1,0 +1,1 @@
+SELECT paused_at FROM qops_queue WHERE id=?1

@@ -1,0 +1,2 @@
+SELECT EXISTS(SELECT 1 FROM qops_message WHERE queue_id=?1 AND state=0) OR EXISTS(SELECT 1 FROM qops_message WHERE queue_id=?1 AND state=1)
+  OR EXISTS(SELECT 1 FROM qops_message WHERE queue_id=?1 AND state=2) OR EXISTS(SELECT 1 FROM qops_dead WHERE queue_id=?1)

@@ -1,0 +1,1 @@
+SELECT name FROM qops_queue ORDER BY name

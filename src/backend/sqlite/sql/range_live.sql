@@ -1,0 +1,1 @@
+SELECT (SELECT min(id) FROM qops_message), (SELECT max(id) FROM qops_message)

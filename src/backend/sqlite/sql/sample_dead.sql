@@ -1,0 +1,1 @@
+SELECT queue_id FROM qops_dead WHERE seq=?1

@@ -1,0 +1,1 @@
+SELECT seq FROM qops_dead WHERE id=?1
