@@ -1,0 +1,177 @@
+//! Opening: what is made, with which mode, and what is refused.
+
+use super::{claim, open, open_url, put};
+use qops::backend::{Access, Kind, Run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Barrier;
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn files_are_private_whatever_the_umask() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/er/q.db");
+    let before = rustix::process::umask(rustix::fs::Mode::empty());
+    let mut store = open(&path);
+    put(store.as_mut(), "a", b"x").unwrap();
+    rustix::process::umask(before);
+    for suffix in ["", "-wal", "-shm", ".reserve"] {
+        let file = folder.path().join(format!("deep/er/q.db{suffix}"));
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    assert_eq!(mode(&folder.path().join("deep/er")), 0o700);
+    assert_eq!(mode(&folder.path().join("deep")), 0o700);
+}
+
+#[test]
+fn thirty_two_may_start_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let start = Barrier::new(32);
+    std::thread::scope(|scope| {
+        for n in 0..32 {
+            let (path, start) = (&path, &start);
+            scope.spawn(move || {
+                start.wait();
+                let mut store = open(path);
+                put(store.as_mut(), "a", format!("{n}").as_bytes()).unwrap();
+            });
+        }
+    });
+    let mut store = open(&path);
+    assert_eq!(claim(store.as_mut(), "a", 100).unwrap().len(), 32);
+}
+
+#[test]
+fn reading_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none/q.db");
+    let error = open_url(&format!("sqlite:{}", path.display()), Access::Read)
+        .err()
+        .unwrap();
+    assert_eq!(
+        (error.kind(), error.context("store").is_some()),
+        (Kind::NotFound, true)
+    );
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn what_is_no_database_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    let text =
+        "just some notes, long enough to be read as a header of a database file, but it is none. "
+            .repeat(20);
+    fs::write(&path, &text).unwrap();
+    for access in [Access::Read, Access::Write, Access::Init] {
+        let error = open_url(&format!("sqlite:{}", path.display()), access)
+            .err()
+            .unwrap();
+        assert_eq!(error.kind(), Kind::Corrupt, "{error}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    let error = open_url(
+        &format!("sqlite:{}", folder.path().display()),
+        Access::Write,
+    )
+    .err()
+    .unwrap();
+    assert_eq!(error.kind(), Kind::Config, "a directory: {error}");
+}
+
+#[test]
+fn an_applications_file_wants_init_and_keeps_its_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let url = format!("sqlite:{}", path.display());
+    let app = rusqlite::Connection::open(&path).unwrap();
+    app.execute_batch("CREATE TABLE payment(id INTEGER PRIMARY KEY); PRAGMA user_version=7;")
+        .unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    for access in [Access::Read, Access::Write] {
+        let error = open_url(&url, access).err().unwrap();
+        assert_eq!(
+            (error.kind(), error.hint_text()),
+            (Kind::Schema, Some("qops init"))
+        );
+    }
+    let mut store = open_url(&url, Access::Init).unwrap();
+    assert!(!store.migrate(Run::Dry).unwrap().statements.is_empty());
+    assert!(
+        open_url(&url, Access::Write).is_err(),
+        "a dry run changed something"
+    );
+    assert_eq!(store.migrate(Run::Do).unwrap().from, 0);
+    assert!(
+        store.migrate(Run::Do).unwrap().statements.is_empty(),
+        "a second run has nothing to do"
+    );
+    let mut store = open(&path);
+    put(store.as_mut(), "a", b"x").unwrap();
+    let journal: String = app
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+        .unwrap();
+    let version: i64 = app
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(
+        (journal.as_str(), version, mode(&path)),
+        ("delete", 7, 0o640)
+    );
+    assert!(!folder.path().join("app.db.reserve").exists());
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_both_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    drop(open(&path));
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute("UPDATE qops_meta SET version=9, min_client=9", [])
+        .unwrap();
+    for access in [Access::Read, Access::Write, Access::Init] {
+        let opened = open_url(&format!("sqlite:{}", path.display()), access);
+        let error = match opened {
+            Ok(mut store) => store.migrate(Run::Do).err().unwrap(),
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), Kind::Schema);
+        assert!(
+            error.what().contains('9') && error.what().contains('1'),
+            "{error}"
+        );
+    }
+    other
+        .execute("UPDATE qops_meta SET version=9, min_client=1", [])
+        .unwrap();
+    put(open(&path).as_mut(), "a", b"x").unwrap();
+}
+
+#[test]
+fn durability_and_journal_are_what_the_url_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let mut store = open_url(
+        &format!("sqlite:{}?journal=delete", path.display()),
+        Access::Write,
+    )
+    .unwrap();
+    put(store.as_mut(), "a", b"x").unwrap();
+    assert!(!folder.path().join("q.db-wal").exists());
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let journal: String = other
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(journal, "delete");
+    // Opened without the parameter it stays as it was made.
+    put(open(&path).as_mut(), "a", b"y").unwrap();
+    let journal: String = other
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(journal, "delete");
+}
