@@ -126,10 +126,10 @@ fn r55_filled_by_enqueue() {
         fill(store, &[b'y'; 200]);
     });
     scene("8m", 20_000, 50, |store, _| {
-        fill(store, &[b'y'; 20_000]);
+        fill(store, &vec![b'y'; 20_000]);
     });
     scene("64m", 20_000, 300, |store, _| {
-        fill(store, &[b'y'; 20_000]);
+        fill(store, &vec![b'y'; 20_000]);
     });
 }
 
