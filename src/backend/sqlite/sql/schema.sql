@@ -13,7 +13,7 @@ CREATE TABLE qops_queue(
 CREATE TABLE qops_message(
   id INTEGER PRIMARY KEY AUTOINCREMENT,   -- AUTOINCREMENT: an id is never used twice
   queue_id INTEGER NOT NULL,
-  state INTEGER NOT NULL DEFAULT 0 CHECK(state IN (0,1,2)),   -- 0 ready or delayed, 1 running, 2 blocked
+  state INTEGER NOT NULL DEFAULT 0 CHECK(state BETWEEN 0 AND 2),   -- 0 ready or delayed, 1 running, 2 blocked
   priority INTEGER NOT NULL DEFAULT 0 CHECK(typeof(priority)='integer' AND priority BETWEEN -9 AND 9),
   ready_at INTEGER NOT NULL CHECK(typeof(ready_at)='integer'), enqueued_at INTEGER NOT NULL,
   expires_at INTEGER CHECK(expires_at IS NULL OR typeof(expires_at)='integer'),
