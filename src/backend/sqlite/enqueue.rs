@@ -32,7 +32,7 @@ pub(super) fn enqueue(
                 queues.insert(&message.queue, make_queue(conn, &message.queue, now)?);
             }
             let queue = &queues[&message.queue];
-            if let Some((alike, others)) = rest.split_first_chunk().filter(|(some, _)| plain(*some))
+            if let Some((alike, others)) = rest.split_first_chunk().filter(|(some, _)| plain(some))
             {
                 insert_many(conn, &mut many, queue, alike, now, &mut answer)?;
                 rest = others;
