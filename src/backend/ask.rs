@@ -384,6 +384,8 @@ pub enum Access {
     Write,
     /// For `init`: opens a store that is somebody else's too, and leaves the schema to [`super::Backend::migrate`].
     Init,
+    /// For a dry `init`: as [`Self::Init`], and creates and changes nothing. A store that is not there is an empty one.
+    Plan,
 }
 
 /// How a handle is opened.

@@ -175,3 +175,26 @@ fn durability_and_journal_are_what_the_url_says() {
         .unwrap();
     assert_eq!(journal, "delete");
 }
+
+#[test]
+fn a_dry_look_at_the_schema_makes_no_file() {
+    use qops::backend::Run;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/q.db");
+    let url = format!("sqlite:{}", path.display());
+    let plan = |url: &str| {
+        let mut store = open_url(url, Access::Plan).unwrap();
+        store.migrate(Run::Dry).unwrap()
+    };
+    let migrated = plan(&url);
+    assert_eq!(migrated.from, 0);
+    assert!(
+        migrated
+            .statements
+            .iter()
+            .any(|sql| sql.contains("qops_message"))
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    put(open(&path).as_mut(), "jobs", b"x").unwrap();
+    assert!(plan(&url).statements.is_empty());
+}

@@ -41,17 +41,23 @@ impl Store {
             .sqlite()
             .ok_or_else(|| Error::bug("the target is no SQLite file"))?
             .clone();
-        if options.access == Access::Read && !exists(&file.path)? {
+        let there = exists(&file.path)?;
+        if options.access == Access::Read && !there {
             let what = format!("there is no store at {}", file.path.display());
             return Err(
                 Error::new(Kind::NotFound, what).with("store", file.path.display().to_string())
             );
         }
-        if options.access != Access::Read {
+        if matches!(options.access, Access::Write | Access::Init) {
             create_file(&file.path)?;
         }
         refuse_network(&file)?;
-        let conn = match connect(&file, options.access) {
+        let opened = if options.access == Access::Plan && !there {
+            in_memory(&file)
+        } else {
+            connect(&file, options.access)
+        };
+        let conn = match opened {
             // Even the log's shared memory needs room.
             Err(error)
                 if error.kind() == Kind::Full && super::full::make_room_to_open(&file.path) =>
@@ -270,6 +276,13 @@ fn connect(file: &SqliteFile, access: Access) -> Result<Connection> {
     Ok(conn)
 }
 
+/// What a file that is not there would be like.
+fn in_memory(file: &SqliteFile) -> Result<Connection> {
+    let mut conn = Connection::open_in_memory()?;
+    tune(&mut conn, file, Access::Plan)?;
+    Ok(conn)
+}
+
 /// One more connection to a file that is open already.
 pub(super) fn open_again(file: &SqliteFile, access: Access) -> Result<Connection> {
     connect(file, access)
@@ -278,7 +291,7 @@ pub(super) fn open_again(file: &SqliteFile, access: Access) -> Result<Connection
 /// A file in a folder where no shared memory can be made is still readable if no log stands beside it.
 fn read_alone(file: &SqliteFile, access: Access) -> Option<Result<Connection>> {
     let log = fs::metadata(beside(&file.path, "-wal")).map_or(0, |log| log.len());
-    if access != Access::Read || log > 0 {
+    if !matches!(access, Access::Read | Access::Plan) || log > 0 {
         return None;
     }
     let path = file.path.to_str()?;
@@ -330,7 +343,7 @@ fn tune(conn: &mut Connection, file: &SqliteFile, access: Access) -> Result<()> 
     if cfg!(target_os = "macos") {
         conn.pragma_update(None, "fullfsync", true)?;
     }
-    if access == Access::Read {
+    if matches!(access, Access::Read | Access::Plan) {
         conn.pragma_update(None, "query_only", true)?;
     }
     // The first page is read here, so that what is wrong with the file shows before anything is asked of it.

@@ -62,7 +62,7 @@ pub(super) fn ready(store: &mut Store) -> Result<bool> {
         (Found::Ours(version), Access::Read) if version < VERSION => missing(&format!(
             "has schema {version}, and this qops wants {VERSION}"
         )),
-        (Found::Ours(_), Access::Read) | (_, Access::Init) => Ok(false),
+        (Found::Ours(_), Access::Read) | (_, Access::Init | Access::Plan) => Ok(false),
         (Found::Ours(version), Access::Write) if version < VERSION && !store.ours => missing(
             &format!("has schema {version}, and this qops wants {VERSION}"),
         ),
