@@ -288,6 +288,12 @@ impl Ui {
         self.decided.stderr
     }
 
+    /// Whether what goes to stdout may have colour.
+    #[must_use]
+    pub fn stdout_is_colored(&self) -> bool {
+        self.decided.color_out
+    }
+
     /// Whether somebody is there who can be asked: stdin and stderr are terminals.
     #[must_use]
     pub fn can_ask(&self) -> bool {

@@ -1,0 +1,304 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_qops_global_optspecs
+    string join \n u/url= c/context= o= json fields= q/quiet v/verbose color= h/help V/version
+end
+
+function __fish_qops_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_qops_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_qops_using_subcommand
+    set -l cmd (__fish_qops_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c qops -n "__fish_qops_needs_command" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_needs_command" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_needs_command" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_needs_command" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_needs_command" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_needs_command" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_needs_command" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_needs_command" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_needs_command" -s V -l version -d 'Print version'
+complete -c qops -n "__fish_qops_needs_command" -f -a "queues" -d 'The queues with their counts'
+complete -c qops -n "__fish_qops_needs_command" -f -a "ls" -d 'The queues with their counts'
+complete -c qops -n "__fish_qops_needs_command" -f -a "show" -d 'One message in full, every attempt, and what one can do next'
+complete -c qops -n "__fish_qops_needs_command" -f -a "stats" -d 'Counts and ages of queues'
+complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
+complete -c qops -n "__fish_qops_needs_command" -f -a "pause" -d 'Hand out nothing of a queue until resume; what runs is finished'
+complete -c qops -n "__fish_qops_needs_command" -f -a "resume" -d 'Hand out a paused queue again'
+complete -c qops -n "__fish_qops_needs_command" -f -a "init" -d 'Create the schema, or bring it to this program\'s version'
+complete -c qops -n "__fish_qops_needs_command" -f -a "doctor" -d 'What is wrong with the store, what it means, and what mends it'
+complete -c qops -n "__fish_qops_needs_command" -f -a "completions" -d 'The script that completes command lines in a shell'
+complete -c qops -n "__fish_qops_needs_command" -f -a "help" -d 'Help of a verb, or about a topic'
+complete -c qops -n "__fish_qops_using_subcommand queues" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand queues" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand queues" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand queues" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand queues" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand queues" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand queues" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand queues" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand queues" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand ls" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand ls" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand ls" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand ls" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand ls" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand ls" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand ls" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand ls" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand ls" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand show" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand show" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand show" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand show" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand show" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand show" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand show" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand stats" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand stats" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand stats" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand stats" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand stats" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand stats" -l exact -d 'Count every message, however long it takes'
+complete -c qops -n "__fish_qops_using_subcommand stats" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand stats" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand stats" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand stats" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "set" -d 'Change settings; the queue is created if it is not there'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "show" -d 'Show the settings that are in force'
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "rm" -d 'Remove a queue that has no message, dead letters included'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l max-attempts -d 'Starts before a message is a dead letter (default: 7)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l backoff -d 'Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l lease -d 'How long a claim holds a message (default: 1m)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l dedup-window -d 'How long a key stays taken after its message is done; or \'forever\' (default: 7d)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l ttl -d 'Time to live of messages that come without their own (default: none)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand pause" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand pause" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand pause" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand pause" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand pause" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand pause" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand pause" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand pause" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand pause" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand resume" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand resume" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand resume" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand resume" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand resume" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand resume" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand resume" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand resume" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand init" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand init" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand init" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand init" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand init" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand init" -l dry-run -d 'Print the statements; change and create nothing'
+complete -c qops -n "__fish_qops_using_subcommand init" -l grants -d 'Print what gives others their rights; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand init" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand init" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand init" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand init" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand doctor" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand doctor" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand doctor" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand completions" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand completions" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand completions" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand completions" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand completions" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand completions" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand completions" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand help" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand help" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand help" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand help" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand help" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand help" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand help" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand help" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand help" -s h -l help -d 'Print help'

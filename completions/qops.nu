@@ -1,0 +1,321 @@
+module completions {
+
+  def "nu-complete qops format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Operates work queues: put messages in, run a command for each, look inside, replay what failed
+  export extern qops [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops color" # When to use colour
+    --help(-h)                # Print help
+    --version(-V)             # Print version
+  ]
+
+  def "nu-complete qops queues format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops queues color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # The queues with their counts
+  export extern "qops queues" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops queues format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops queues color" # When to use colour
+    --help(-h)                # Print help
+  ]
+
+  def "nu-complete qops show format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops show color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # One message in full, every attempt, and what one can do next
+  export extern "qops show" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops show color" # When to use colour
+    --help(-h)                # Print help
+    ...ids: string            # The messages' ids
+  ]
+
+  def "nu-complete qops stats format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops stats color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Counts and ages of queues
+  export extern "qops stats" [
+    --exact                   # Count every message, however long it takes
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops stats format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops stats color" # When to use colour
+    --help(-h)                # Print help
+    ...queues: string         # The queues; all of them where none is named
+  ]
+
+  def "nu-complete qops queue format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops queue color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Show or change a queue's settings, or remove an empty queue
+  export extern "qops queue" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops queue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops queue color" # When to use colour
+    --help(-h)                # Print help
+  ]
+
+  def "nu-complete qops queue set format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops queue set color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Change settings; the queue is created if it is not there
+  export extern "qops queue set" [
+    --max-attempts: string    # Starts before a message is a dead letter (default: 7)
+    --backoff: string         # Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)
+    --lease: string           # How long a claim holds a message (default: 1m)
+    --dedup-window: string    # How long a key stays taken after its message is done; or 'forever' (default: 7d)
+    --ttl: string             # Time to live of messages that come without their own (default: none)
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops queue set format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops queue set color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+  ]
+
+  def "nu-complete qops queue show format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops queue show color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Show the settings that are in force
+  export extern "qops queue show" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops queue show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops queue show color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+  ]
+
+  def "nu-complete qops queue rm format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops queue rm color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Remove a queue that has no message, dead letters included
+  export extern "qops queue rm" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops queue rm format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops queue rm color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+  ]
+
+  def "nu-complete qops pause format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops pause color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Hand out nothing of a queue until resume; what runs is finished
+  export extern "qops pause" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops pause format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops pause color" # When to use colour
+    --help(-h)                # Print help
+    ...queues: string         # The queues
+  ]
+
+  def "nu-complete qops resume format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops resume color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Hand out a paused queue again
+  export extern "qops resume" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops resume format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops resume color" # When to use colour
+    --help(-h)                # Print help
+    ...queues: string         # The queues
+  ]
+
+  def "nu-complete qops init format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops init color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Create the schema, or bring it to this program's version
+  export extern "qops init" [
+    --dry-run                 # Print the statements; change and create nothing
+    --grants                  # Print what gives others their rights; change nothing
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops init format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops init color" # When to use colour
+    --help(-h)                # Print help
+  ]
+
+  def "nu-complete qops doctor format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops doctor color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # What is wrong with the store, what it means, and what mends it
+  export extern "qops doctor" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops doctor format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops doctor color" # When to use colour
+    --help(-h)                # Print help
+  ]
+
+  def "nu-complete qops completions shell" [] {
+    [ "bash" "zsh" "fish" "powershell" "elvish" "nushell" ]
+  }
+
+  def "nu-complete qops completions format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops completions color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # The script that completes command lines in a shell
+  export extern "qops completions" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops completions format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops completions color" # When to use colour
+    --help(-h)                # Print help (see more with '--help')
+    shell: string@"nu-complete qops completions shell" # The shell
+  ]
+
+  def "nu-complete qops help format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops help color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Help of a verb, or about a topic
+  export extern "qops help" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops help format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops help color" # When to use colour
+    --help(-h)                # Print help
+    ...about: string          # A verb or a topic
+  ]
+
+}
+
+export use completions *

@@ -1,0 +1,101 @@
+//! `show`: one message in full, every run of it, and what one can do next.
+
+mod layout;
+
+use super::ctx::{Ctx, who};
+use super::fail::{Fail, Outcome};
+use super::report::Report;
+use super::{suggest, words};
+use crate::backend::{self, Backend, Detail, Intent, Kind};
+use crate::bulk::{Look, look};
+use crate::queue::{Message, MessageId, Order, Selection};
+use crate::ui::{Loudness, Natural, Shape, Stream};
+use layout::View;
+
+/// `show`
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "With -v all that its command said on stderr, of every run.\n\n\
+    Examples:\n  qops show 88120\n  qops show 88120 -o json | jq .history\n  \
+    qops show 88120 -o raw > payload"
+)]
+pub struct Args {
+    /// The messages' ids
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+/// Prints each message.
+pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
+    let shape = if args.ids.len() == 1 {
+        Shape::One
+    } else {
+        Shape::Many
+    };
+    let plan = ctx.plan::<Message>(Natural::Text, shape)?;
+    let mut store = ctx.read()?;
+    let intent = Intent {
+        verb: "show",
+        who: &who(),
+        why: "",
+    };
+    let view = View {
+        now: store.begin(&intent)?.at,
+        width: ctx.ui.width(),
+        program: &words::program(ctx),
+        verbose: ctx.ui.loudness() == Loudness::Verbose,
+    };
+    let mut stream = plan.map(|plan| Stream::new(&ctx.ui, plan, vec![]));
+    let mut report = Report::default();
+    for id in &args.ids {
+        match find(store.as_mut(), id) {
+            Ok(message) => {
+                if let Some(stream) = &mut stream {
+                    stream.push(&message)?;
+                } else {
+                    if report.done > 0 {
+                        ctx.ui.out_line(&[])?;
+                    }
+                    for line in layout::lines(&message, &view) {
+                        ctx.ui.out_line(&line)?;
+                    }
+                }
+                report.done += 1;
+            }
+            Err(error) => report.fail(ctx, &suggest::explained(Fail::from(error), ctx)),
+        }
+    }
+    // Nothing found is no value, not an empty one: a program that reads it would take the object for one without fields.
+    if let Some(stream) = stream {
+        stream.finish()?;
+    }
+    Ok(report.code())
+}
+
+fn find(store: &mut dyn Backend, id: &str) -> Result<Message, backend::Error> {
+    let id = MessageId::from(id);
+    let what = Selection {
+        ids: Some(vec![id.clone()]),
+        ..Selection::default()
+    };
+    let one = Look {
+        what: &what,
+        order: Order::Run,
+        reverse: false,
+        limit: Some(1),
+        detail: Detail::History,
+    };
+    let mut found = None;
+    let looked = look(store, &one, &mut |message| {
+        found = Some(message);
+        Ok(false)
+    })?;
+    found.ok_or_else(|| {
+        let what = if looked.gone.contains(&id) {
+            format!("message {id} is no longer here: it is done or was purged")
+        } else {
+            format!("there is no message '{id}'")
+        };
+        backend::Error::new(Kind::NotFound, what).with("id", id.as_str())
+    })
+}

@@ -1,0 +1,526 @@
+//! How a message looks to a person: what it is and why it stands there on the first line, then its payload, its runs, and
+//! the commands that come next.
+
+use crate::cli::words::{command, shell_word};
+use crate::queue::record::{Kind, kind};
+use crate::queue::time::age_text;
+use crate::queue::{Attempt, Group, Message, Outcome, Reason, State, Timestamp};
+use crate::ui::text::{counted, size};
+use crate::ui::{Piece, Shown, Tone};
+use std::time::Duration;
+
+/// Lines for people.
+pub(super) type Lines = Vec<Vec<Piece>>;
+
+/// So much of a payload is shown where the width is unlimited.
+const PAYLOAD_WIDTH: usize = 2000;
+/// So many lines of what a command last said.
+const STDERR_LINES: usize = 20;
+/// The column after the labels.
+const LABEL: usize = 11;
+
+/// What the layout depends on beside the message.
+pub(super) struct View<'a> {
+    /// The store's now.
+    pub now: Timestamp,
+    /// The width of the lines, if it is limited.
+    pub width: Option<usize>,
+    /// `qops`, with the flags that name this store.
+    pub program: &'a str,
+    /// All that a command said, of every run.
+    pub verbose: bool,
+}
+
+fn plain(text: impl std::fmt::Display) -> Piece {
+    (Tone::Plain, Shown::new(text))
+}
+
+fn toned(tone: Tone, text: impl std::fmt::Display) -> Piece {
+    (tone, Shown::new(text))
+}
+
+fn labelled(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+    let gap = LABEL.saturating_sub(label.len()).max(2);
+    let label = toned(Tone::Dim, format!("{label}{}", " ".repeat(gap)));
+    std::iter::once(label).chain(pieces).collect()
+}
+
+/// The whole message.
+pub(super) fn lines(message: &Message, view: &View<'_>) -> Lines {
+    let mut lines = vec![first_line(message, view)];
+    lines.push(payload(message, view));
+    for (name, value) in &message.headers {
+        lines.push(labelled("header", [plain(format!("{name}: {value}"))]));
+    }
+    lines.push(labelled("times", [plain(times(message, view.now))]));
+    if let Some(facts) = facts(message) {
+        lines.push(labelled("counts", [plain(facts)]));
+    }
+    runs(message, view, &mut lines);
+    lines.push(labelled("next", [plain(next(message, view))]));
+    lines
+}
+
+fn first_line(message: &Message, view: &View<'_>) -> Vec<Piece> {
+    let mut line = vec![
+        toned(Tone::Bold, &message.id),
+        plain("  "),
+        plain(&message.queue),
+        plain("  "),
+    ];
+    let (tone, standing) = standing(message, view.now);
+    line.push(toned(tone, standing));
+    for (name, value) in [
+        ("key", message.key.as_deref()),
+        ("group", message.group.as_ref().map(Group::as_str)),
+    ] {
+        if let Some(value) = value {
+            line.push(toned(Tone::Dim, format!("   {name} ")));
+            line.push(plain(value));
+        }
+    }
+    if message.priority != 0 {
+        line.push(toned(Tone::Dim, "   priority "));
+        line.push(plain(message.priority));
+    }
+    line
+}
+
+/// The state, and why it is that one.
+fn standing(message: &Message, now: Timestamp) -> (Tone, String) {
+    let ago = |then: Timestamp| format!("{} ago", age_text(now.since(then)));
+    match message.state {
+        State::Dead => {
+            let why = message.reason.map(|reason| why_dead(reason, message));
+            let when = message.died_at.map(ago).unwrap_or_default();
+            let text = format!("DEAD ({}) {when}", why.unwrap_or_default());
+            (Tone::Bad, text.trim_end().to_owned())
+        }
+        State::Ready => {
+            let since = message.ready_at.map_or(Duration::ZERO, |at| now.since(at));
+            (Tone::Good, format!("READY for {}", age_text(since)))
+        }
+        State::Delayed => {
+            let left = message.ready_at.map_or(Duration::ZERO, |at| at.since(now));
+            let why = if message.last_error.is_some() {
+                "waits for its next try"
+            } else {
+                "delayed"
+            };
+            let text = format!("DELAYED ({why}), due in {}", left_text(left));
+            (Tone::Plain, text)
+        }
+        State::Blocked => {
+            let text = "BLOCKED (another message of its group goes first)";
+            (Tone::Plain, text.to_owned())
+        }
+        State::Running => {
+            let worker = message.worker.as_deref().unwrap_or("a worker");
+            match message.lease_until {
+                Some(until) if until <= now => {
+                    let text = format!(
+                        "RUNNING (its lease by {worker} ended {}; it comes back with the next claim)",
+                        ago(until)
+                    );
+                    (Tone::Warn, text)
+                }
+                Some(until) => {
+                    let left = left_text(until.since(now));
+                    let text = format!("RUNNING (by {worker}, leased for {left} more)");
+                    (Tone::Good, text)
+                }
+                None => (Tone::Good, format!("RUNNING (by {worker})")),
+            }
+        }
+    }
+}
+
+/// What is left is never shown as nothing while there is something.
+fn left_text(left: Duration) -> String {
+    age_text(left.saturating_add(Duration::from_millis(999)))
+}
+
+fn why_dead(reason: Reason, message: &Message) -> String {
+    let last = message.history.last();
+    match reason {
+        Reason::Attempts => {
+            format!(
+                "after {}",
+                counted(message.attempts.into(), "attempt", "attempts")
+            )
+        }
+        Reason::Permanent | Reason::Temporary => match last.and_then(|run| run.exit) {
+            Some(exit) => format!("exit {exit}: {reason}"),
+            None => reason.to_string(),
+        },
+        Reason::WorkerLost => "its worker was lost on its last attempt".to_owned(),
+        Reason::Expired => "expired: its time to live passed before it was started".to_owned(),
+        Reason::Nacked => "nacked as dead".to_owned(),
+        Reason::UnusableArgument => "its payload cannot be an argument of the command".to_owned(),
+    }
+}
+
+fn payload(message: &Message, view: &View<'_>) -> Vec<Piece> {
+    let bytes = &message.payload;
+    let what = match kind(bytes) {
+        _ if bytes.is_empty() => "empty",
+        Kind::Json => "JSON",
+        Kind::Text => "text",
+        Kind::Binary => "binary",
+    };
+    let head = format!("{} {what}", size(bytes.len() as u64));
+    let room = match view.width {
+        Some(width) => width.saturating_sub(LABEL + head.len() + 2),
+        None => PAYLOAD_WIDTH,
+    };
+    let text = Shown::preview(bytes, room.max(20));
+    labelled("payload", [plain(head), plain("  "), (Tone::Plain, text)])
+}
+
+fn times(message: &Message, now: Timestamp) -> String {
+    let ago = |then: Timestamp| format!("{} ago", age_text(now.since(then)));
+    let mut facts = vec![format!(
+        "enqueued {} ({})",
+        instant(message.enqueued_at, now),
+        ago(message.enqueued_at)
+    )];
+    if let (State::Delayed, Some(at)) = (message.state, message.ready_at) {
+        facts.push(format!("due {}", instant(at, now)));
+    }
+    match message.expires_at {
+        Some(at) if at <= now => facts.push(format!("expired {}", ago(at))),
+        Some(at) => facts.push(format!("expires in {}", left_text(at.since(now)))),
+        None => {}
+    }
+    facts.join(" · ")
+}
+
+/// Counts that are not nothing.
+fn facts(message: &Message) -> Option<String> {
+    let mut facts = vec![];
+    if message.attempts > 0 || message.max_attempts.is_some() {
+        let of = message.max_attempts.map(|max| format!(" of {max}"));
+        let attempts = counted(message.attempts.into(), "attempt", "attempts");
+        facts.push(format!("{attempts}{}", of.unwrap_or_default()));
+    }
+    for (number, one, many) in [
+        (
+            message.deferrals,
+            "temporary end in a row",
+            "temporary ends in a row",
+        ),
+        (message.replays, "replay", "replays"),
+    ] {
+        if number > 0 {
+            facts.push(counted(number.into(), one, many));
+        }
+    }
+    (!facts.is_empty()).then(|| facts.join(" · "))
+}
+
+/// A time of day with milliseconds; with its date unless that is today's.
+fn instant(at: Timestamp, now: Timestamp) -> String {
+    let (at, now) = (at.to_string(), now.to_string());
+    let Some((date, time)) = at.split_once('T') else {
+        return at;
+    };
+    let time = time.trim_end_matches('Z');
+    let time = time.get(..12).unwrap_or(time);
+    if now.starts_with(date) {
+        format!("{time}Z")
+    } else {
+        format!("{date} {time}Z")
+    }
+}
+
+fn runs(message: &Message, view: &View<'_>, lines: &mut Lines) {
+    let rows: Vec<[String; 5]> = message
+        .history
+        .iter()
+        .map(|run| {
+            [
+                format!("attempt {}", run.attempt),
+                instant(run.started_at, view.now),
+                format!("worker {}", run.worker),
+                run.took.map_or("…".to_owned(), seconds),
+                ending(run),
+            ]
+        })
+        .map(|row| row.map(|cell| Shown::new(cell).into_string()))
+        .collect();
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(unicode_width::UnicodeWidthStr::width(cell.as_str()));
+        }
+    }
+    for (n, (row, run)) in rows.iter().zip(&message.history).enumerate() {
+        let mut text = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            let gap = width - unicode_width::UnicodeWidthStr::width(cell.as_str());
+            text += cell;
+            text += &" ".repeat(gap + 2);
+        }
+        let tone = match run.outcome {
+            Outcome::Failed | Outcome::Timeout | Outcome::Permanent => Tone::Plain,
+            Outcome::Lost => Tone::Warn,
+            Outcome::Started | Outcome::Temporary | Outcome::Released => Tone::Dim,
+        };
+        let error = run.error.as_deref().unwrap_or_default();
+        lines.push(vec![toned(tone, text), plain(error)]);
+        let last = n + 1 == message.history.len();
+        if last || view.verbose {
+            said(run, view.verbose, lines);
+        }
+    }
+}
+
+/// What the command last said on stderr, where it is more than the line that stands beside the run already.
+fn said(run: &Attempt, all: bool, lines: &mut Lines) {
+    let text = String::from_utf8_lossy(&run.stderr);
+    let text = text.trim_end_matches(['\n', '\r']);
+    if text.is_empty() || run.error.as_deref() == Some(text.trim()) {
+        return;
+    }
+    let said: Vec<&str> = text.lines().collect();
+    let left_out = if all {
+        0
+    } else {
+        said.len().saturating_sub(STDERR_LINES)
+    };
+    if left_out > 0 {
+        let before = counted(left_out as u64, "line", "lines");
+        let text = format!("  | … {before} before; all with -v or -o json");
+        lines.push(vec![toned(Tone::Dim, text)]);
+    }
+    for line in &said[left_out..] {
+        lines.push(vec![toned(Tone::Dim, "  | "), plain(line)]);
+    }
+}
+
+fn seconds(took: Duration) -> String {
+    if took < Duration::from_mins(1) {
+        format!("{:.1}s", took.as_secs_f64())
+    } else {
+        age_text(took)
+    }
+}
+
+fn ending(run: &Attempt) -> String {
+    match (run.outcome, run.exit, run.signal) {
+        (Outcome::Started, ..) => "its end is not known".to_owned(),
+        (Outcome::Lost, ..) => "lost with its worker".to_owned(),
+        (Outcome::Released, ..) => "released, not charged".to_owned(),
+        (Outcome::Timeout, ..) => "timeout".to_owned(),
+        (Outcome::Temporary, Some(exit), _) => format!("exit {exit}, not charged"),
+        (_, Some(exit), _) => format!("exit {exit}"),
+        (_, None, Some(signal)) => format!("signal {signal}"),
+        (outcome, None, None) => outcome.to_string(),
+    }
+}
+
+/// The commands that come next, ready to be copied.
+fn next(message: &Message, view: &View<'_>) -> String {
+    let with = |verb: &str| {
+        let words = [message.queue.as_str(), message.id.as_str()];
+        command(view.program, verb, &words)
+    };
+    match message.state {
+        State::Dead => format!("{} · {}", with("requeue"), with("purge")),
+        State::Delayed => format!("{} (makes it due now) · {}", with("requeue"), with("purge")),
+        State::Ready => with("purge"),
+        State::Blocked => {
+            let queue = command(view.program, "peek", &[message.queue.as_str()]);
+            let group = message.group.as_ref().map(Group::as_str);
+            let group = shell_word(group.unwrap_or_default());
+            format!("{queue} --group {group} · {}", with("purge"))
+        }
+        State::Running => {
+            let show = command(view.program, "show", &[message.id.as_str()]);
+            format!("{show} (again, to see how it ends)")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::{MessageId, QueueName};
+
+    const NOW: &str = "2026-12-01T02:42:09.000000Z";
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn run(n: u32, started: &str, worker: &str, millis: u64, exit: i32, error: &str) -> Attempt {
+        Attempt {
+            delivery: n.into(),
+            attempt: n,
+            started_at: at(started),
+            took: Some(Duration::from_millis(millis)),
+            worker: worker.to_owned(),
+            outcome: Outcome::Failed,
+            exit: Some(exit),
+            signal: None,
+            error: Some(error.to_owned()),
+            stderr: format!("{error}\n").into_bytes(),
+        }
+    }
+
+    fn message() -> Message {
+        Message {
+            id: MessageId::from("88120"),
+            queue: QueueName::parse("orders").unwrap(),
+            state: State::Dead,
+            payload: br#"{"order":7781,"cnpj":"12.345.678/0001-0x"}"#.to_vec(),
+            attempts: 2,
+            max_attempts: None,
+            priority: 0,
+            key: Some("order:7781".to_owned()),
+            group: None,
+            headers: vec![],
+            enqueued_at: at("2026-12-01T02:11:00.000000Z"),
+            ready_at: None,
+            expires_at: None,
+            lease_until: None,
+            worker: None,
+            started_at: None,
+            died_at: Some(at("2026-12-01T02:11:09.000000Z")),
+            reason: Some(Reason::Permanent),
+            last_error: Some("invalid".to_owned()),
+            replays: 0,
+            deferrals: 0,
+            deliveries: 2,
+            history: vec![
+                run(
+                    1,
+                    "2026-12-01T02:11:03.120000Z",
+                    "pay-3:4121",
+                    1400,
+                    1,
+                    "stripe: 429 Too Many Requests",
+                ),
+                Attempt {
+                    outcome: Outcome::Permanent,
+                    ..run(
+                        2,
+                        "2026-12-01T02:11:08.544000Z",
+                        "pay-1:3377",
+                        200,
+                        65,
+                        "invalid CNPJ",
+                    )
+                },
+            ],
+        }
+    }
+
+    fn text(message: &Message, verbose: bool) -> String {
+        let view = View {
+            now: at(NOW),
+            width: Some(80),
+            program: "qops",
+            verbose,
+        };
+        let mut text = String::new();
+        for line in lines(message, &view) {
+            let line: String = line.iter().map(|(_, piece)| piece.as_str()).collect();
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+
+    #[test]
+    fn a_dead_letter_says_why_and_what_comes_next() {
+        assert_eq!(
+            text(&message(), false),
+            "88120  orders  DEAD (exit 65: permanent) 31m ago   key order:7781\n\
+             payload    42 B JSON  {\"order\":7781,\"cnpj\":\"12.345.678/0001-0x\"}\n\
+             times      enqueued 02:11:00.000Z (31m9s ago)\n\
+             counts     2 attempts\n\
+             attempt 1  02:11:03.120Z  worker pay-3:4121  1.4s  exit 1   stripe: 429 Too Many Requests\n\
+             attempt 2  02:11:08.544Z  worker pay-1:3377  0.2s  exit 65  invalid CNPJ\n\
+             next       qops requeue orders 88120 · qops purge orders 88120\n"
+        );
+    }
+
+    #[test]
+    fn what_the_command_said_stands_below_its_last_run() {
+        let mut message = message();
+        let many: Vec<String> = (1..=30).map(|n| format!("line {n}\u{1b}[2J")).collect();
+        message.history[1].stderr = many.join("\n").into_bytes();
+        message.history[0].stderr = b"first\nof several\n".to_vec();
+        let short = text(&message, false);
+        assert!(
+            short.contains("  | … 10 lines before; all with -v or -o json\n  | line 11\\x1b[2J\n")
+        );
+        assert!(!short.contains("of several") && short.contains("  | line 30"));
+        let long = text(&message, true);
+        assert!(long.contains("  | of several") && long.contains("  | line 1\\x1b[2J\n"));
+    }
+
+    #[test]
+    fn every_state_says_why_it_stands_there() {
+        let mut message = message();
+        let check = |message: &Message, first: &str, next: &str| {
+            let text = text(message, false);
+            assert!(text.lines().next().unwrap().contains(first), "{text}");
+            assert!(text.lines().last().unwrap().contains(next), "{text}");
+        };
+        for (reason, first) in [
+            (Reason::Attempts, "DEAD (after 2 attempts) 31m ago"),
+            (Reason::Permanent, "DEAD (exit 65: permanent)"),
+            (Reason::WorkerLost, "its worker was lost"),
+            (Reason::Temporary, "exit 65: temporary"),
+            (Reason::Expired, "time to live passed"),
+            (Reason::Nacked, "nacked as dead"),
+            (Reason::UnusableArgument, "cannot be an argument"),
+        ] {
+            message.reason = Some(reason);
+            check(&message, first, "qops requeue orders 88120");
+        }
+        (message.died_at, message.reason) = (None, None);
+        message.state = State::Ready;
+        message.ready_at = Some(at("2026-12-01T02:42:05.000000Z"));
+        check(&message, "READY for 4s", "qops purge orders 88120");
+        message.state = State::Delayed;
+        message.ready_at = Some(at("2026-12-01T02:42:09.200000Z"));
+        check(
+            &message,
+            "waits for its next try), due in 1s",
+            "makes it due now",
+        );
+        message.state = State::Blocked;
+        message.group = Some(Group::from("customer 7"));
+        check(&message, "BLOCKED", "peek orders --group 'customer 7'");
+        message.state = State::Running;
+        message.worker = Some("w:1".to_owned());
+        message.lease_until = Some(at("2026-12-01T02:42:39.000000Z"));
+        check(&message, "by w:1, leased for 30s more", "show 88120");
+        message.lease_until = Some(at("2026-12-01T02:42:00.000000Z"));
+        check(&message, "lease by w:1 ended 9s ago", "show 88120");
+    }
+
+    #[test]
+    fn another_day_is_named() {
+        let now = at(NOW);
+        assert_eq!(
+            instant(at("2026-11-30T23:59:59.999999Z"), now),
+            "2026-11-30 23:59:59.999Z"
+        );
+        assert_eq!(
+            instant(at("2026-12-01T00:00:00.000001Z"), now),
+            "00:00:00.000Z"
+        );
+    }
+
+    #[test]
+    fn names_that_a_shell_would_read_otherwise_are_quoted() {
+        let mut message = message();
+        message.queue = QueueName::parse("';drop").unwrap();
+        let text = text(&message, false);
+        assert!(text.contains("qops purge ''\\'';drop' 88120"), "{text}");
+    }
+}

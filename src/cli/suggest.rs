@@ -1,0 +1,184 @@
+//! "Did you mean": verbs by their synonyms, queues by their names.
+
+use super::ctx::Ctx;
+use super::fail::Fail;
+use crate::backend::{Depth, Error, Kind};
+use crate::queue::QueueName;
+use crate::queue::near::nearest;
+
+/// Words of other tools, and what they are here.
+const SYNONYMS: &[(&[&str], &[&str])] = &[
+    (&["list", "l", "lq", "list-queues"], &["queues"]),
+    (&["get", "fetch", "receive", "read"], &["peek", "claim"]),
+    (&["pop", "dequeue", "reserve", "lease", "take"], &["claim"]),
+    (
+        &["status", "stat", "count", "info", "metrics", "watch", "top"],
+        &["stats"],
+    ),
+    (
+        &["replay", "rerun", "resend", "reprocess", "redeliver"],
+        &["requeue", "drain"],
+    ),
+    (
+        &[
+            "delete", "del", "rm", "remove", "clear", "flush", "empty", "drop",
+        ],
+        &["purge", "queue rm"],
+    ),
+    (
+        &[
+            "consume",
+            "consumer",
+            "subscribe",
+            "listen",
+            "process",
+            "run",
+            "worker",
+            "start",
+        ],
+        &["work"],
+    ),
+    (
+        &[
+            "add", "put", "produce", "submit", "insert", "post", "enq", "schedule", "publish",
+        ],
+        &["enqueue"],
+    ),
+    (
+        &[
+            "look", "view", "browse", "inspect", "messages", "cat", "head", "tail", "dead", "dlq",
+        ],
+        &["peek"],
+    ),
+    (&["describe", "history", "message", "why", "job"], &["show"]),
+    (
+        &["done", "complete", "finish", "commit", "acknowledge"],
+        &["ack"],
+    ),
+    (&["fail", "reject", "release", "requeue-one"], &["nack"]),
+    (&["touch", "heartbeat", "renew"], &["extend"]),
+    (&["stop", "hold", "suspend", "freeze"], &["pause"]),
+    (&["unpause", "continue", "unfreeze"], &["resume"]),
+    (
+        &["config", "configure", "settings", "set", "create"],
+        &["queue set"],
+    ),
+    (&["migrate", "setup", "install", "upgrade"], &["init"]),
+    (
+        &["check", "health", "diagnose", "ping", "verify"],
+        &["doctor"],
+    ),
+    (&["completion"], &["completions"]),
+    (&["man", "manual"], &["help"]),
+];
+
+/// The verbs that a word was probably meant to be.
+#[must_use]
+pub fn verbs(typed: &str, known: &[&str]) -> Vec<String> {
+    let folded = typed.to_lowercase();
+    // A synonym may stand for a verb that only a later version has.
+    let is_known = |verb: &&&str| {
+        let first = verb.split(' ').next().unwrap_or_default();
+        known.contains(&first)
+    };
+    if let Some((_, meant)) = SYNONYMS
+        .iter()
+        .find(|(words, _)| words.contains(&folded.as_str()))
+    {
+        return meant
+            .iter()
+            .filter(is_known)
+            .map(|verb| (*verb).to_owned())
+            .collect();
+    }
+    nearest(typed, known.iter().copied())
+        .map(str::to_owned)
+        .into_iter()
+        .collect()
+}
+
+/// `did you mean 'a' or 'b'?`; none if there is nothing to suggest.
+#[must_use]
+pub fn did_you_mean(meant: &[String]) -> Option<String> {
+    let quoted: Vec<String> = meant.iter().map(|word| format!("'{word}'")).collect();
+    (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
+}
+
+/// An error that names a queue or an id which is not there, with what was probably meant. It asks the store once more;
+/// whatever goes wrong in that leaves the error as it is.
+#[must_use]
+pub fn explained(fail: Fail, ctx: &Ctx) -> Fail {
+    match fail {
+        Fail::Store(error) if error.kind() == Kind::NotFound => Fail::Store(explain(error, ctx)),
+        other => other,
+    }
+}
+
+fn explain(error: Error, ctx: &Ctx) -> Error {
+    if error.hint_text().is_some() {
+        return error;
+    }
+    let (queue, id) = (
+        error.context("queue").map(str::to_owned),
+        error.context("id").map(str::to_owned),
+    );
+    if queue.is_none() && id.is_none() {
+        return error;
+    }
+    let Ok(names) = queue_names(ctx) else {
+        return error;
+    };
+    if let Some(id) = id {
+        return match names.iter().find(|name| name.as_str() == id) {
+            Some(name) => error.hint(format!("'{name}' is a queue, not an id: qops peek {name}")),
+            None => error,
+        };
+    }
+    let typed = queue.unwrap_or_default();
+    match nearest(&typed, names.iter().map(QueueName::as_str)) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None if names.is_empty() => error.hint("there is no queue in this store yet"),
+        None => error.hint("qops queues lists the queues of this store"),
+    }
+}
+
+fn queue_names(ctx: &Ctx) -> Result<Vec<QueueName>, Fail> {
+    let reports = ctx.read()?.stats(None, Depth::Names)?;
+    Ok(reports.into_iter().map(|report| report.queue).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn known() -> Vec<String> {
+        super::super::verb_names(&super::super::Cli::command())
+    }
+
+    fn suggested(typed: &str) -> Vec<String> {
+        let known = known();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        verbs(typed, &known)
+    }
+
+    #[test]
+    fn no_synonym_is_a_verb_and_none_stands_twice() {
+        let known = known();
+        let mut seen: Vec<&str> = vec![];
+        for (words, meant) in SYNONYMS {
+            assert!(!meant.is_empty());
+            for word in *words {
+                assert!(!known.iter().any(|verb| verb == word), "{word} is a verb");
+                assert!(!seen.contains(word), "{word} stands twice");
+                seen.push(word);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_guessed_from_afar() {
+        assert!(suggested("frobnicate").is_empty());
+        assert!(suggested("").is_empty());
+    }
+}

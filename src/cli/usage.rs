@@ -1,0 +1,265 @@
+//! What clap says about a command line, said in our form: `qops: WHAT`, a hint, exit code 2.
+
+use super::suggest;
+use crate::ui::{Color, Format, Problem};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// What can be known of a command line that cannot be parsed.
+#[derive(Debug, Default)]
+pub struct Glance {
+    /// `-o json`, `-o ndjson` or `--json`: errors are records.
+    pub json: bool,
+    /// `--color`.
+    pub color: Color,
+    /// The verb, and what stands after it up to `--`.
+    verb: Option<String>,
+    words: Vec<OsString>,
+    /// There is a `--`.
+    dashes: bool,
+}
+
+/// Options of ours that take a value, by which the words of a command line are told from values.
+fn takes_value(command: &clap::Command, verb: Option<&str>, word: &str) -> bool {
+    let of = |command: &clap::Command| {
+        command.get_arguments().any(|arg| {
+            let long = word
+                .strip_prefix("--")
+                .is_some_and(|name| arg.get_long() == Some(name));
+            let short = word
+                .strip_prefix('-')
+                .and_then(|rest| {
+                    let mut chars = rest.chars();
+                    chars.next().filter(|_| chars.next().is_none())
+                })
+                .is_some_and(|name| arg.get_short() == Some(name));
+            (long || short) && arg.get_action().takes_values()
+        })
+    };
+    of(command)
+        || verb
+            .and_then(|verb| command.find_subcommand(verb))
+            .is_some_and(of)
+}
+
+impl Glance {
+    /// Looks over the words after the program's name.
+    #[must_use]
+    pub fn at(command: &clap::Command, args: &[OsString]) -> Self {
+        let mut glance = Self::default();
+        let mut words = args.iter().skip(1);
+        while let Some(word) = words.next() {
+            let text = word.to_str().unwrap_or_default();
+            match text {
+                "--" => {
+                    glance.dashes = true;
+                    break;
+                }
+                "--json" => glance.json = true,
+                _ if text.starts_with('-') && text.len() > 1 => {
+                    let (name, mut value) = match text.split_once('=') {
+                        Some((name, value)) => (name, Some(value.to_owned())),
+                        None => (text, None),
+                    };
+                    if value.is_none() && takes_value(command, glance.verb.as_deref(), name) {
+                        value = words.next().map(|next| next.to_string_lossy().into_owned());
+                    }
+                    let attached = text.strip_prefix("-o").filter(|_| !text.starts_with("--"));
+                    match (name, value.as_deref().or(attached)) {
+                        ("--color", Some("always")) => glance.color = Color::Always,
+                        ("--color", Some("never")) => glance.color = Color::Never,
+                        (name, Some(format)) if name.starts_with("-o") => {
+                            glance.json = [Format::Json, Format::Ndjson]
+                                .iter()
+                                .any(|json| json.word() == format);
+                        }
+                        _ => {}
+                    }
+                }
+                _ if glance.verb.is_none() => glance.verb = Some(text.to_owned()),
+                _ => glance.words.push(word.clone()),
+            }
+        }
+        glance
+    }
+
+    /// The verb's own name.
+    fn verb<'a>(&self, command: &'a clap::Command) -> Option<&'a str> {
+        let typed = self.verb.as_deref()?;
+        command.find_subcommand(typed).map(clap::Command::get_name)
+    }
+}
+
+fn texts(value: Option<&ContextValue>) -> Vec<String> {
+    match value {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        Some(ContextValue::StyledStr(text)) => vec![text.to_string()],
+        Some(ContextValue::StyledStrs(texts)) => texts.iter().map(ToString::to_string).collect(),
+        _ => vec![],
+    }
+}
+
+/// What clap found wrong, said our way.
+#[must_use]
+pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) -> Problem {
+    let of = |kind| texts(error.get(kind));
+    let first = |kind| of(kind).into_iter().next().unwrap_or_default();
+    let arg = first(ContextKind::InvalidArg);
+    let verb = glance.verb(command);
+    let mut hints: Vec<String> = vec![];
+    if matches!(verb, Some("work" | "drain")) && !glance.dashes {
+        hints.extend(dashes(verb.unwrap_or_default(), glance));
+    }
+    let message = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let typed = first(ContextKind::InvalidSubcommand);
+            let parent = glance.verb(command);
+            let known = super::verb_names(match parent {
+                Some(parent) => command.find_subcommand(parent).unwrap_or(command),
+                None => command,
+            });
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            hints.extend(suggest::did_you_mean(&suggest::verbs(&typed, &known)));
+            match parent {
+                Some(parent) => format!("{parent} has no verb '{typed}'"),
+                None => format!("no verb '{typed}'"),
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let near = of(ContextKind::SuggestedArg);
+            hints.extend(suggest::did_you_mean(&near));
+            if verb == Some("enqueue") && near.is_empty() && arg.starts_with('-') {
+                hints.push(format!(
+                    "a payload that begins with '-' goes after --: qops enqueue {} -- {}",
+                    glance
+                        .words
+                        .first()
+                        .map_or("QUEUE".into(), |queue| queue.to_string_lossy()),
+                    quoted(OsStr::new(&arg)),
+                ));
+            }
+            match verb {
+                Some(verb) if arg.starts_with('-') => format!("{verb} has no option '{arg}'"),
+                Some(verb) => format!("{verb} takes no '{arg}'"),
+                None => format!("no option '{arg}'"),
+            }
+        }
+        ErrorKind::InvalidValue => {
+            let value = first(ContextKind::InvalidValue);
+            let valid = of(ContextKind::ValidValue);
+            hints.extend(suggest::did_you_mean(&of(ContextKind::SuggestedValue)));
+            if hints.is_empty() && !valid.is_empty() {
+                hints.push(format!("it is one of {}", valid.join(", ")));
+            }
+            if value.is_empty() {
+                format!("{arg} needs a value")
+            } else {
+                format!("{arg}: '{value}' is none of its values")
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let value = first(ContextKind::InvalidValue);
+            match std::error::Error::source(error).map(ToString::to_string) {
+                Some(why) if why.contains(&format!("'{value}'")) => format!("{arg}: {why}"),
+                Some(why) => format!("{arg}: '{value}': {why}"),
+                None => format!("{arg}: '{value}' cannot be taken"),
+            }
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = of(ContextKind::InvalidArg);
+            match verb {
+                Some(verb) => format!("{verb} needs {}", missing.join(" and ")),
+                None => format!("{} is missing", missing.join(" and ")),
+            }
+        }
+        ErrorKind::MissingSubcommand => {
+            let valid = of(ContextKind::ValidSubcommand);
+            format!(
+                "{} needs one of {}",
+                verb.unwrap_or("qops"),
+                valid.join(", ")
+            )
+        }
+        ErrorKind::ArgumentConflict => {
+            let prior = of(ContextKind::PriorArg);
+            if prior.is_empty() || prior.contains(&arg) {
+                format!("{arg} is given twice")
+            } else {
+                format!("{arg} and {} cannot both be meant", prior.join(", "))
+            }
+        }
+        ErrorKind::TooManyValues => {
+            format!("{arg} takes no '{}'", first(ContextKind::InvalidValue))
+        }
+        ErrorKind::InvalidUtf8 => "an option's value is not UTF-8".to_owned(),
+        _ => {
+            // Every other kind says itself in its first line.
+            let text = error.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            line.strip_prefix("error: ").unwrap_or(line).to_owned()
+        }
+    };
+    if hints.is_empty() {
+        hints.push(match verb {
+            Some(verb) => format!("qops {verb} --help"),
+            None => "qops --help".to_owned(),
+        });
+    }
+    Problem {
+        code: super::exit::Code::Usage.number(),
+        kind: "usage".to_owned(),
+        message,
+        hints,
+        effect: None,
+    }
+}
+
+/// Where the `--` is missing before a command: `qops work a b -- sh -c x`. Following clap's own advice would make the
+/// command a queue.
+fn dashes(verb: &str, glance: &Glance) -> Option<String> {
+    let words = &glance.words;
+    if words.len() < 2 {
+        return None;
+    }
+    let at = (1..words.len())
+        .find(|at| is_program(&words[*at]))
+        .unwrap_or(1);
+    let show = |words: &[OsString]| {
+        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    };
+    Some(format!(
+        "put -- before the command: qops {verb} {} -- {} …",
+        show(&words[..at]),
+        show(&words[at..=at])
+    ))
+}
+
+/// Whether a word names a program that is there.
+fn is_program(word: &OsStr) -> bool {
+    let fit = |path: &Path| {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    if word.as_encoded_bytes().contains(&b'/') {
+        return fit(Path::new(word));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| fit(&folder.join(word)))
+}
+
+/// A word as it can be typed into a shell.
+#[must_use]
+pub fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

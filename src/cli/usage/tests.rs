@@ -1,0 +1,101 @@
+use super::super::Cli;
+use super::*;
+use clap::{CommandFactory, Parser};
+
+fn said(args: &[&str]) -> String {
+    let args: Vec<OsString> = std::iter::once("qops")
+        .chain(args.iter().copied())
+        .map(OsString::from)
+        .collect();
+    let error = Cli::try_parse_from(&args).unwrap_err();
+    let command = Cli::command();
+    let problem = problem(&error, &command, &Glance::at(&command, &args));
+    assert_eq!(problem.code, 2);
+    let mut lines = vec![problem.message];
+    lines.extend(
+        problem
+            .hints
+            .into_iter()
+            .map(|hint| format!("hint: {hint}")),
+    );
+    lines.join("\n")
+}
+
+#[test]
+fn what_cannot_be_meant_is_said_in_our_words() {
+    for (args, lines) in [
+        (
+            &["pause"][..],
+            "pause needs <QUEUE>...\nhint: qops pause --help",
+        ),
+        (
+            &["pause", "--al"],
+            "pause has no option '--al'\nhint: qops pause --help",
+        ),
+        (
+            &["queue", "set", "q", "--lease", "30"],
+            "--lease <TIME>: '30' has no unit: write 30s for seconds, 30m for minutes or 30ms for \
+             milliseconds\nhint: qops queue --help",
+        ),
+        (
+            &["queue", "shwo", "q"],
+            "queue has no verb 'shwo'\nhint: did you mean 'show'?",
+        ),
+        (
+            &["pause", "-o", "jsn", "q"],
+            "-o <FORMAT>: 'jsn' is none of its values\nhint: did you mean 'json'?",
+        ),
+        (
+            &["pause", "q", "--json", "-o", "id"],
+            "--json and -o <FORMAT> cannot both be meant\nhint: qops pause --help",
+        ),
+        (&["frobnicate"], "no verb 'frobnicate'\nhint: qops --help"),
+        (
+            &["paus", "q"],
+            "no verb 'paus'\nhint: did you mean 'pause'?",
+        ),
+        (
+            &["stop", "q"],
+            "no verb 'stop'\nhint: did you mean 'pause'?",
+        ),
+    ] {
+        assert_eq!(said(args), lines, "{args:?}");
+    }
+}
+
+#[test]
+fn a_glance_knows_the_format_and_the_words() {
+    let command = Cli::command();
+    let at = |line: &str| {
+        let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        Glance::at(&command, &args)
+    };
+    for line in [
+        "qops pause --json",
+        "qops -o json x",
+        "qops -ojson x",
+        "qops -o=ndjson x",
+    ] {
+        assert!(at(line).json, "{line}");
+    }
+    for line in ["qops x -o table", "qops x -- --json", "qops -u --json"] {
+        assert!(!at(line).json, "{line}");
+    }
+    let glance = at("qops -u sqlite:x pause a -c b d -- e");
+    assert_eq!(glance.verb.as_deref(), Some("pause"));
+    assert_eq!(glance.words, ["a", "d"].map(OsString::from));
+    assert!(glance.dashes);
+}
+
+#[test]
+fn words_are_quoted_for_a_shell() {
+    for (word, typed) in [
+        ("a-b.c", "a-b.c"),
+        ("", "''"),
+        ("a b", "'a b'"),
+        ("it's", "'it'\\''s'"),
+        ("$x", "'$x'"),
+    ] {
+        assert_eq!(quoted(OsStr::new(word)), typed);
+    }
+}
