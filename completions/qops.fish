@@ -44,6 +44,7 @@ complete -c qops -n "__fish_qops_needs_command" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_needs_command" -s V -l version -d 'Print version'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queues" -d 'The queues with their counts'
 complete -c qops -n "__fish_qops_needs_command" -f -a "ls" -d 'The queues with their counts'
+complete -c qops -n "__fish_qops_needs_command" -f -a "peek" -d 'Look at messages; nothing changes'
 complete -c qops -n "__fish_qops_needs_command" -f -a "show" -d 'One message in full, every attempt, and what one can do next'
 complete -c qops -n "__fish_qops_needs_command" -f -a "stats" -d 'Counts and ages of queues'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
@@ -87,6 +88,41 @@ complete -c qops -n "__fish_qops_using_subcommand ls" -l json -d 'The same as -o
 complete -c qops -n "__fish_qops_using_subcommand ls" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand ls" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand ls" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand peek" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand peek" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand peek" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand peek" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand peek" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand peek" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand peek" -s e -l exit-status -d 'Exit with 1 where nothing matches'
+complete -c qops -n "__fish_qops_using_subcommand peek" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand peek" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand peek" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand peek" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand show" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand show" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''

@@ -43,6 +43,47 @@ module completions {
     --help(-h)                # Print help
   ]
 
+  def "nu-complete qops peek state" [] {
+    [ "ready" "delayed" "blocked" "running" "dead" ]
+  }
+
+  def "nu-complete qops peek format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops peek color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Look at messages; nothing changes
+  export extern "qops peek" [
+    --id: string              # This message; may be given again
+    --state: string@"nu-complete qops peek state" # In these states: ready, delayed, blocked, running, dead
+    --dead                    # Dead letters: the same as --state dead
+    --key: string             # With this key
+    --group: string           # In this group
+    --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
+    --newer-than: string      # That died or were enqueued within this
+    --since: string           # That died or were enqueued at this time or after it
+    --until: string           # That died or were enqueued at this time or before it
+    --error: string           # With this text in the last error
+    --grep: string            # With this text in the payload
+    --limit(-n): string       # At most so many, counted after the other flags; 0 is all
+    --reverse                 # From the other end
+    --exit-status(-e)         # Exit with 1 where nothing matches
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops peek format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops peek color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+    ...ids: string            # These messages; - reads ids or records from standard input, one a line
+  ]
+
   def "nu-complete qops show format" [] {
     [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
   }

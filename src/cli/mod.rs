@@ -7,6 +7,7 @@ pub mod report;
 pub mod stop;
 pub mod suggest;
 pub mod usage;
+pub mod when;
 pub mod words;
 
 pub mod completions;
@@ -14,9 +15,11 @@ pub mod doctor;
 pub mod help;
 pub mod init;
 pub mod pause;
+pub mod peek;
 pub mod queue;
 pub mod queues;
 pub mod resume;
+pub mod select;
 pub mod show;
 pub mod stats;
 
@@ -126,6 +129,8 @@ pub enum Command {
     /// The queues with their counts
     #[command(visible_alias = "ls")]
     Queues(queues::Args),
+    /// Look at messages; nothing changes
+    Peek(Box<peek::Args>),
     /// One message in full, every attempt, and what one can do next
     Show(show::Args),
     /// Counts and ages of queues
@@ -152,6 +157,7 @@ pub enum Command {
 fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
     match command {
         Command::Queues(args) => queues::run(&args, ctx),
+        Command::Peek(args) => peek::run(&args, ctx),
         Command::Show(args) => show::run(&args, ctx),
         Command::Stats(args) => stats::run(&args, ctx),
         Command::Init(args) => init::run(&args, ctx),

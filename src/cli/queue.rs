@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// `queue`
 #[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  qops queue show orders\n  qops queue set orders --max-attempts 5"
+)]
 pub struct Args {
     /// What is done
     #[command(subcommand)]
@@ -26,8 +29,12 @@ pub enum Verb {
     /// Change settings; the queue is created if it is not there
     Set(Set),
     /// Show the settings that are in force
+    #[command(after_help = "Example:\n  qops queue show orders -o json")]
     Show(One),
     /// Remove a queue that has no message, dead letters included
+    #[command(
+        after_help = "Refused (4) while it has a message.\n\nExample:\n  qops queue rm orders"
+    )]
     Rm(One),
 }
 

@@ -11,6 +11,7 @@ use crate::bulk::{Look, look};
 use crate::queue::{Message, MessageId, Order, Selection};
 use crate::ui::{Loudness, Natural, Shape, Stream};
 use layout::View;
+pub(super) use layout::left_text;
 
 /// `show`
 #[derive(clap::Args, Debug)]
@@ -90,12 +91,15 @@ fn find(store: &mut dyn Backend, id: &str) -> Result<Message, backend::Error> {
         found = Some(message);
         Ok(false)
     })?;
-    found.ok_or_else(|| {
-        let what = if looked.gone.contains(&id) {
-            format!("message {id} is no longer here: it is done or was purged")
-        } else {
-            format!("there is no message '{id}'")
-        };
-        backend::Error::new(Kind::NotFound, what).with("id", id.as_str())
-    })
+    found.ok_or_else(|| missing(&id, looked.gone.contains(&id)))
+}
+
+/// What is said of an id that is not there; `gone`: it was issued once.
+pub(super) fn missing(id: &MessageId, gone: bool) -> backend::Error {
+    let what = if gone {
+        format!("message {id} is no longer here: it is done or was purged")
+    } else {
+        format!("there is no message '{id}'")
+    };
+    backend::Error::new(Kind::NotFound, what).with("id", id.as_str())
 }

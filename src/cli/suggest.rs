@@ -2,9 +2,9 @@
 
 use super::ctx::Ctx;
 use super::fail::Fail;
-use crate::backend::{Depth, Error, Kind};
-use crate::queue::QueueName;
+use crate::backend::{Depth, Error, Kind, Page};
 use crate::queue::near::nearest;
+use crate::queue::{MessageId, Order, QueueName, Selection};
 
 /// Words of other tools, and what they are here.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
@@ -135,11 +135,25 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
         };
     }
     let typed = queue.unwrap_or_default();
+    if is_message(ctx, &typed) {
+        return error.hint(format!("'{typed}' is a message's id: qops show {typed}"));
+    }
     match nearest(&typed, names.iter().map(QueueName::as_str)) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
         None if names.is_empty() => error.hint("there is no queue in this store yet"),
         None => error.hint("qops queues lists the queues of this store"),
     }
+}
+
+fn is_message(ctx: &Ctx, id: &str) -> bool {
+    let what = Selection {
+        ids: Some(vec![MessageId::from(id)]),
+        ..Selection::default()
+    };
+    let found = ctx
+        .read()
+        .and_then(|mut store| Ok(store.peek(&what, &Page::first(1, Order::Run))?));
+    found.is_ok_and(|found| !found.rows.is_empty())
 }
 
 fn queue_names(ctx: &Ctx) -> Result<Vec<QueueName>, Fail> {

@@ -121,9 +121,21 @@ impl<'a, R> Column<'a, R> {
         cell: impl Fn(&R) -> Cell + 'a,
     ) -> Self {
         Self {
-            head: Head { title, align, fit },
+            head: Head {
+                title,
+                align,
+                fit,
+                optional: false,
+            },
             cell: Box::new(cell),
         }
+    }
+
+    /// Left out of a table of one page in which it has nothing to say.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.head.optional = true;
+        self
     }
 }
 

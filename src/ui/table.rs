@@ -62,6 +62,8 @@ pub struct Head {
     pub align: Align,
     /// What happens when there is too little room.
     pub fit: Fit,
+    /// It is left out of a table of one page in which it has nothing to say.
+    pub optional: bool,
 }
 
 /// So many rows are held, and make one page.
@@ -117,7 +119,28 @@ impl<'u> Table<'u> {
     /// # Errors
     /// It could not be written.
     pub fn finish(mut self) -> Result<(), OutError> {
+        if self.widths.is_none() {
+            self.leave_out_what_is_empty();
+        }
         self.print_page()
+    }
+
+    /// On the only page it is known what stands in the columns; on the first of many it is not.
+    fn leave_out_what_is_empty(&mut self) {
+        let kept: Vec<bool> = (0..self.heads.len())
+            .map(|n| {
+                let has_text =
+                    |row: &Vec<Cell>| row.get(n).is_some_and(|cell| cell.text.width() > 0);
+                !self.heads[n].optional || self.page.iter().any(has_text)
+            })
+            .collect();
+        let keep = |n: usize| kept.get(n).copied().unwrap_or(true);
+        let mut n = 0..;
+        self.heads.retain(|_| n.next().is_some_and(keep));
+        for row in &mut self.page {
+            let mut n = 0..;
+            row.retain(|_| n.next().is_some_and(keep));
+        }
     }
 
     fn print_page(&mut self) -> Result<(), OutError> {

@@ -380,7 +380,12 @@ fn a_table_fits_the_width_and_keeps_its_columns() {
     ];
     for width in [20, 40, 60, 80] {
         let (ui, out, _) = captured(false, width);
-        let head = |title, align, fit| super::table::Head { title, align, fit };
+        let head = |title, align, fit| super::table::Head {
+            title,
+            align,
+            fit,
+            optional: false,
+        };
         let heads = vec![
             head("ID", Align::Right, Fit::Whole),
             head("PAYLOAD", Align::Left, Fit::Cut),
@@ -415,6 +420,7 @@ fn a_column_that_may_not_be_cut_is_broken_into_lines() {
         title,
         align: Align::Left,
         fit: Fit::Whole,
+        optional: false,
     });
     let mut table = Table::new(&ui, heads.to_vec());
     let cell = |text: &str| Cell::new(Shown::new(text));
@@ -446,6 +452,7 @@ fn pages_keep_the_header_and_the_widths_of_the_first() {
         title,
         align: Align::Left,
         fit: Fit::Cut,
+        optional: false,
     });
     let mut table = Table::new(&ui, heads.to_vec());
     for n in 0..2500_u32 {
@@ -507,4 +514,29 @@ fn r86_without_a_terminal_nobody_is_asked() {
     let by_name = ui.confirm_by_name("Sure?", "jobs", &samples).unwrap();
     assert_eq!(by_name, Answer::Nobody);
     assert_eq!((out.take(), err.take()), (String::new(), String::new()));
+}
+
+#[test]
+fn an_optional_column_without_text_is_left_out_of_one_page() {
+    let print = |rows: usize, last: &str| {
+        let (ui, out, _) = captured(false, 80);
+        let heads = ["A", "B", "C"].map(|title| super::table::Head {
+            title,
+            align: Align::Left,
+            fit: Fit::Whole,
+            optional: title == "B",
+        });
+        let mut table = Table::new(&ui, heads.to_vec());
+        for n in 0..rows {
+            let b = if n + 1 == rows { last } else { "" };
+            let cells = ["a", b, "c"].map(|text| Cell::new(Shown::new(text)));
+            table.row(cells.to_vec()).unwrap();
+        }
+        table.finish().unwrap();
+        ui.flush().unwrap();
+        out.take().lines().next().unwrap().to_owned()
+    };
+    assert_eq!(print(3, ""), "A  C");
+    assert_eq!(print(3, "b"), "A  B  C");
+    assert_eq!(print(1500, ""), "A  B  C");
 }

@@ -136,7 +136,7 @@ fn standing(message: &Message, now: Timestamp) -> (Tone, String) {
 }
 
 /// What is left is never shown as nothing while there is something.
-fn left_text(left: Duration) -> String {
+pub(in crate::cli) fn left_text(left: Duration) -> String {
     age_text(left.saturating_add(Duration::from_millis(999)))
 }
 

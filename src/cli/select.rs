@@ -1,0 +1,370 @@
+//! Which messages a verb means: the flags, and what they select.
+
+use super::fail::Fail;
+use super::when::When;
+use crate::backend::Kind;
+use crate::queue::time::parse_duration;
+use crate::queue::{Group, MessageId, QueueName, Selection, State, Timestamp};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::io::BufRead;
+use std::time::Duration;
+
+/// Flags that select messages. All of them must hold; of several values of one flag, any.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Which messages")]
+pub struct Flags {
+    /// These messages; - reads ids or records from standard input, one a line
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// This message; may be given again
+    #[arg(long = "id", value_name = "ID")]
+    pub named: Vec<String>,
+    /// In these states: ready, delayed, blocked, running, dead
+    #[arg(
+        long,
+        value_name = "STATE,…",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(State::ALL.iter().map(|state| state.word()))
+            .try_map(|word| State::from_word(&word).ok_or("no state")),
+    )]
+    pub state: Vec<State>,
+    /// Dead letters: the same as --state dead
+    #[arg(long, conflicts_with = "state")]
+    pub dead: bool,
+    /// With this key
+    #[arg(long, allow_hyphen_values = true)]
+    pub key: Option<String>,
+    /// In this group
+    #[arg(long, allow_hyphen_values = true)]
+    pub group: Option<String>,
+    /// That died (dead letters alone) or were enqueued longer ago than this
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub older_than: Option<Duration>,
+    /// That died or were enqueued within this
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub newer_than: Option<Duration>,
+    /// That died or were enqueued at this time or after it
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<When>,
+    /// That died or were enqueued at this time or before it
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<When>,
+    /// With this text in the last error
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub error: Option<String>,
+    /// With this text in the payload
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub grep: Option<String>,
+    /// At most so many, counted after the other flags; 0 is all
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// From the other end
+    #[arg(long)]
+    pub reverse: bool,
+}
+
+impl Flags {
+    /// Whether any flag narrows what is meant. A limit and an order do not.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        let Self {
+            ids,
+            named,
+            state,
+            dead,
+            key,
+            group,
+            older_than,
+            newer_than,
+            since,
+            until,
+            error,
+            grep,
+            limit: _,
+            reverse: _,
+        } = self;
+        !(ids.is_empty() && named.is_empty() && state.is_empty())
+            || *dead
+            || key.is_some()
+            || group.is_some()
+            || older_than.is_some()
+            || newer_than.is_some()
+            || since.is_some()
+            || until.is_some()
+            || error.is_some()
+            || grep.is_some()
+    }
+
+    /// The limit, 0 being none.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
+        self.limit.filter(|limit| *limit > 0)
+    }
+
+    /// Which zone was taken for a time without one; to be said.
+    pub fn assumed(&self) -> impl Iterator<Item = &str> {
+        let times = [&self.since, &self.until].into_iter().flatten();
+        times.filter_map(|when| when.assumed.as_deref())
+    }
+
+    /// The ids that are named, those on standard input too; none: no id is asked for. An empty list of ids selects
+    /// nothing.
+    ///
+    /// # Errors
+    /// A line of standard input that is neither an id nor a record.
+    pub fn ids(&self, stdin: impl BufRead) -> Result<Option<Vec<MessageId>>, Fail> {
+        if self.ids.is_empty() && self.named.is_empty() {
+            return Ok(None);
+        }
+        let mut ids: Vec<MessageId> = vec![];
+        let typed = self.ids.iter().chain(&self.named);
+        ids.extend(
+            typed
+                .filter(|id| *id != "-")
+                .map(|id| MessageId::from(id.as_str())),
+        );
+        if self.ids.iter().any(|id| id == "-") {
+            read_ids(stdin, &mut ids)?;
+        }
+        Ok(Some(ids))
+    }
+
+    /// What is selected in a queue. `otherwise`: the states that are meant where none is named. `now` is the store's.
+    #[must_use]
+    pub fn selection(
+        &self,
+        queue: QueueName,
+        ids: Option<Vec<MessageId>>,
+        otherwise: &[State],
+        now: Timestamp,
+    ) -> Selection {
+        let states = if self.dead {
+            vec![State::Dead]
+        } else if self.state.is_empty() {
+            otherwise.to_vec()
+        } else {
+            self.state.clone()
+        };
+        let since = self.since.as_ref().map(|when| when.at);
+        let until = self.until.as_ref().map(|when| when.at);
+        Selection {
+            queue: Some(queue),
+            ids,
+            states,
+            key: self.key.clone(),
+            group: self.group.as_deref().map(Group::from),
+            // Both ways to say a bound hold: the later beginning, the earlier end.
+            since: since.max(self.newer_than.map(|age| now.minus(age))),
+            until: [until, self.older_than.map(|age| now.minus(age))]
+                .into_iter()
+                .flatten()
+                .min(),
+            error: self.error.clone(),
+            grep: self.grep.clone(),
+            skip_expired: false,
+        }
+    }
+}
+
+/// A record, as far as its id goes.
+#[derive(Deserialize)]
+struct HasId<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+}
+
+fn read_ids(mut stdin: impl BufRead, ids: &mut Vec<MessageId>) -> Result<(), Fail> {
+    let mut line = String::new();
+    for number in 1_u64.. {
+        line.clear();
+        let bad = |why: String| {
+            Fail::new(
+                Kind::BadInput,
+                format!("line {number} of standard input: {why}"),
+            )
+        };
+        let read = stdin.read_line(&mut line);
+        if read.map_err(|error| bad(error.to_string()))? == 0 {
+            break;
+        }
+        let text = line.trim();
+        if text.is_empty() {
+            continue;
+        }
+        if text.starts_with('{') {
+            let record: HasId<'_> =
+                serde_json::from_str(text).map_err(|error| bad(format!("no record: {error}")))?;
+            ids.push(MessageId::from(record.id.as_ref()));
+        } else if text.contains(char::is_whitespace) {
+            return Err(bad(
+                "no id: it has a space in it (one id or one record a line)".to_owned(),
+            ));
+        } else {
+            ids.push(MessageId::from(text));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        queue: QueueName,
+        #[command(flatten)]
+        select: Flags,
+    }
+
+    fn parse(line: &str) -> Flags {
+        Line::try_parse_from(format!("x q {line}").split_whitespace())
+            .unwrap_or_else(|error| panic!("{line}: {error}"))
+            .select
+    }
+
+    const NOW: Timestamp = Timestamp(1_000_000_000_000);
+
+    fn selection(line: &str) -> Selection {
+        let args = parse(line);
+        let ids = args
+            .ids(&b"7\n\n{\"v\":1,\"id\":\"8\",\"x\":[]}\n"[..])
+            .unwrap();
+        args.selection(QueueName::parse("q").unwrap(), ids, &[State::Ready], NOW)
+    }
+
+    #[test]
+    fn flags_become_a_selection() {
+        let ids = |texts: &[&str]| Some(texts.iter().map(|&text| MessageId::from(text)).collect());
+        let hour = Duration::from_hours(1);
+        let base = || Selection {
+            states: vec![State::Ready],
+            ..Selection::of(QueueName::parse("q").unwrap())
+        };
+        for (line, want) in [
+            ("", base()),
+            ("-n 3 --reverse", base()),
+            (
+                "1 2 --id 3",
+                Selection {
+                    ids: ids(&["1", "2", "3"]),
+                    ..base()
+                },
+            ),
+            (
+                "1 -",
+                Selection {
+                    ids: ids(&["1", "7", "8"]),
+                    ..base()
+                },
+            ),
+            (
+                "--dead",
+                Selection {
+                    states: vec![State::Dead],
+                    ..base()
+                },
+            ),
+            (
+                "--state dead,running",
+                Selection {
+                    states: vec![State::Dead, State::Running],
+                    ..base()
+                },
+            ),
+            (
+                "--key -k --group -g",
+                Selection {
+                    key: Some("-k".to_owned()),
+                    group: Some(Group::from("-g")),
+                    ..base()
+                },
+            ),
+            (
+                "--older-than 1h",
+                Selection {
+                    until: Some(NOW.minus(hour)),
+                    ..base()
+                },
+            ),
+            (
+                "--newer-than 1h",
+                Selection {
+                    since: Some(NOW.minus(hour)),
+                    ..base()
+                },
+            ),
+            (
+                "--newer-than 1h --since 1970-01-01T00:00:00Z",
+                Selection {
+                    since: Some(NOW.minus(hour)),
+                    ..base()
+                },
+            ),
+            (
+                "--older-than 1h --until 1970-01-01T00:00:01Z",
+                Selection {
+                    until: Some(Timestamp(1_000_000)),
+                    ..base()
+                },
+            ),
+            (
+                "--error -1 --grep --x",
+                Selection {
+                    error: Some("-1".to_owned()),
+                    grep: Some("--x".to_owned()),
+                    ..base()
+                },
+            ),
+        ] {
+            assert_eq!(selection(line), want, "{line}");
+            let narrows = !line.is_empty() && !line.starts_with("-n");
+            assert_eq!(parse(line).is_given(), narrows, "{line}");
+        }
+        assert_eq!(parse("-n 0").limit(), None);
+        assert_eq!(parse("-n 4").limit(), Some(4));
+    }
+
+    #[test]
+    fn an_empty_list_of_ids_is_not_no_list() {
+        assert_eq!(parse("-").ids(&b"\n\n"[..]).unwrap(), Some(vec![]));
+        assert_eq!(parse("").ids(&b"1"[..]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_that_is_no_id_is_named() {
+        for (input, part) in [
+            ("1\n2 3\n", "line 2 of standard input: no id"),
+            ("{\"x\":1}\n", "line 1 of standard input: no record"),
+            ("1\n2\n{\"id\":", "line 3"),
+        ] {
+            let fail = parse("-").ids(input.as_bytes()).unwrap_err();
+            let problem = fail.problem().unwrap();
+            assert_eq!(problem.code, 9, "{input}");
+            assert!(problem.message.contains(part), "{}", problem.message);
+        }
+        assert!(parse("-").ids(&b"\xff\n"[..]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_flag_of_ours_is_refused() {
+        for line in [
+            "--state done",
+            "--state dead --dead",
+            "--older-than 5",
+            "--since tomorrow",
+            "-n x",
+        ] {
+            let words = format!("x q {line}");
+            assert!(
+                Line::try_parse_from(words.split_whitespace()).is_err(),
+                "{line}"
+            );
+        }
+        assert_eq!(parse("5").ids.len(), 1);
+    }
+}
