@@ -118,6 +118,9 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
     if error.hint_text().is_some() {
         return error;
     }
+    if error.context("store").is_some() {
+        return error.hint("the first qops enqueue makes it; another store is chosen with --url");
+    }
     let (queue, id) = (
         error.context("queue").map(str::to_owned),
         error.context("id").map(str::to_owned),

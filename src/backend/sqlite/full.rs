@@ -77,7 +77,7 @@ pub(super) fn prepare(store: &mut Store) -> Result<()> {
             .pragma_update(None, "wal_autocheckpoint", 1_000)?;
         return Ok(());
     }
-    if store.access != Access::Write {
+    if matches!(store.access, Access::Read | Access::Plan) {
         return Ok(());
     }
     let path = reserve_path(store);

@@ -1,0 +1,112 @@
+//! Which store is meant, and that nothing which is secret is ever printed.
+
+use crate::{World, session};
+use insta::assert_snapshot;
+
+const CANARY: &str = "hunter2-canary";
+
+#[test]
+fn a_store_is_chosen_by_flag_then_environment_then_file() {
+    let file = "current = \"here\"\n[context.here]\nurl = \"sqlite:here.db\"\n\
+        [context.prod]\nurl = \"sqlite:${NOWHERE}/x.db\"\nread_only = true\n";
+    let world = World::new();
+    world.write(".config/qops/config.toml", file);
+    assert_snapshot!(
+        "by_file_and_flag",
+        session!(
+            world,
+            ["-v", "queues"],
+            ["-v", "queues", "-u", "sqlite:flag.db"],
+            ["queues", "-c", "prd"],
+            ["queues", "-c", "prod"],
+            ["queues", "-c", "here", "-u", "sqlite:x"],
+        )
+    );
+    let world = world
+        .var("QOPS_URL", "sqlite:env.db")
+        .var("Q", "sqlite:of-q.db");
+    assert_snapshot!(
+        "by_environment",
+        session!(
+            world,
+            ["-v", "queues"],
+            ["-v", "queues", "-u", "env:Q"],
+            ["queues", "-u", "env:NONE"],
+            ["-v", "queues", "-c", "here"],
+        )
+    );
+    let world = world.var("QOPS_CONTEXT", "here");
+    assert_snapshot!("by_both", world.snapshot(&["queues"]));
+}
+
+#[test]
+fn a_read_only_context_refuses_before_it_touches_anything() {
+    let world = World::new();
+    let file = "[context.prod]\nurl = \"sqlite:x/prod.db\"\nread_only = true\n";
+    world.write(".config/qops/config.toml", file);
+    assert_snapshot!(session!(
+        world,
+        ["-c", "prod", "pause", "orders"],
+        ["-c", "prod", "init"],
+        ["-c", "prod", "queues"],
+    ));
+    assert!(!world.home.path().join(".config/qops/x").exists());
+}
+
+#[test]
+fn urls_that_cannot_be_used_are_exit_two() {
+    let world = World::new();
+    assert_snapshot!(session!(
+        world,
+        ["queues", "-u", "sqlit:q.db"],
+        ["queues", "-u", "./q.db"],
+        ["queues", "-u", "postgres://u:hunter2-canary@h/d"],
+        ["queues", "-u", "redis://u:p@hunter2-canary@h/0"],
+        ["queues", "-u", "sqlite:q.db?durabilty=full"],
+        ["queues", "-u", ""],
+    ));
+}
+
+#[test]
+fn r80_a_password_is_printed_nowhere() {
+    let url = format!("postgres://u:{CANARY}@h/d");
+    let broken = format!("[context.a]\nurl = \"postgres://u:{CANARY}@h/d\n");
+    let password = format!("[context.a]\nurl = \"postgres://h\"\npassword = \"{CANARY}\"\n");
+    for file in [
+        format!("current = \"a\"\n[context.a]\nurl = \"{url}\"\n"),
+        broken,
+        password,
+    ] {
+        let world = World::new().var("SECRET_URL", &url);
+        world.write(".config/qops/config.toml", &file);
+        for args in [
+            &["-v", "queues"][..],
+            &["-v", "queues", "-u", "env:SECRET_URL"],
+            &["-v", "queues", "-u", &url],
+            &["-v", "queues", "-u", &url, "-o", "json"],
+            &["-v", "doctor"],
+            &["--help"],
+            &["help", "queues"],
+        ] {
+            let ran = world.run(args);
+            assert!(!ran.out.contains(CANARY), "{args:?}: {}", ran.out);
+            assert!(!ran.err.contains(CANARY), "{args:?}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_store_are_told_apart() {
+    let world = World::new();
+    world.write(
+        "text.db",
+        "this is no database, only a text of some length\n",
+    );
+    world.write("folder/x", "");
+    assert_snapshot!(session!(
+        world,
+        ["queues", "-u", "sqlite:text.db"],
+        ["queues", "-u", "sqlite:folder"],
+        ["peek", "orders", "-u", "sqlite:none.db"],
+    ));
+}

@@ -1,0 +1,95 @@
+//! What a terminal sees.
+
+use crate::World;
+use insta::assert_snapshot;
+
+#[test]
+fn a_terminal_gets_tables_and_a_screenful() {
+    let world = World::new().var("NO_COLOR", "1");
+    let payloads: Vec<String> = (1..=50).map(|n| format!("{{\"n\":{n}}}")).collect();
+    let payloads: Vec<&[u8]> = payloads.iter().map(String::as_bytes).collect();
+    world.put("many", &payloads);
+    let (shown, code) = world.terminal(60, &["peek", "many"]);
+    assert_eq!(code, 0);
+    assert_eq!(shown.lines().count(), 1 + 20 + 1, "{shown}");
+    assert_eq!(shown.lines().last().unwrap(), "20 of 50; -n 0 for all");
+    let (shown, _) = world.terminal(60, &["peek", "many", "-n", "0"]);
+    assert_eq!(shown.lines().count(), 51, "{shown}");
+    let (shown, _) = world.terminal(60, &["ls"]);
+    assert_snapshot!(shown, @r"
+    QUEUE  READY  DELAYED  RUNNING  DEAD  OLDEST
+    many      50        0        0     0  2h
+    ");
+}
+
+#[test]
+fn r83_what_a_producer_wrote_does_not_reach_the_terminal() {
+    let world = World::new();
+    let hostile = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\r\u{9b}31m\u{202e}\u{2028}\u{7f}";
+    let json = format!("{{\"a\":\"\u{9b}\u{7f}\u{202e}\",\t\"b\":\"{}\"}}", "x");
+    world.put("jobs", &[hostile.as_bytes(), json.as_bytes()]);
+    for format in ["table", "json", "ndjson", "csv", "tsv", "id"] {
+        let (shown, code) =
+            world.terminal(200, &["--color", "never", "peek", "jobs", "-o", format]);
+        assert_eq!(code, 0, "{format}: {shown}");
+        let separators: &[char] = if format == "tsv" {
+            &['\n', '\t']
+        } else {
+            &['\n']
+        };
+        let bad = shown
+            .chars()
+            .find(|c| qops::ui::text::is_dangerous(*c) && !separators.contains(c));
+        assert_eq!(bad, None, "{format}: {shown:?}");
+    }
+    for args in [&["show", "1", "2"][..], &["peek", "jobs\u{202e}"]] {
+        let mut line = vec!["--color", "never"];
+        line.extend(args);
+        let (shown, _) = world.terminal(200, &line);
+        let bad = shown
+            .chars()
+            .find(|c| qops::ui::text::is_dangerous(*c) && *c != '\n');
+        assert_eq!(bad, None, "{args:?}: {shown:?}");
+    }
+    let (shown, code) = world.terminal(80, &["peek", "jobs", "-o", "raw"]);
+    assert_eq!(code, 2, "{shown}");
+}
+
+#[test]
+fn lines_fit_the_terminal() {
+    let world = World::new().var("NO_COLOR", "1");
+    let wide = "漢字👍".repeat(100);
+    world.put("jobs", &[wide.as_bytes(), b"short"]);
+    for columns in [30, 40, 80, 132] {
+        let (shown, _) = world.terminal(columns, &["peek", "jobs"]);
+        for line in shown.lines() {
+            let width = qops::ui::Shown::new(line).width();
+            assert!(width <= usize::from(columns), "{width} > {columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_that_want_it() {
+    let world = World::new();
+    world.put("jobs", &[b"x"]);
+    assert!(world.terminal(80, &["ls"]).0.contains("\u{1b}[1mQUEUE"));
+    assert!(!world.run(&["ls", "-o", "table"]).out.contains('\u{1b}'));
+    let forced = world.run(&["ls", "-o", "table", "--color", "always"]);
+    assert!(forced.out.contains('\u{1b}'));
+    let world = world.var("NO_COLOR", "1");
+    assert!(!world.terminal(80, &["ls"]).0.contains('\u{1b}'));
+}
+
+#[test]
+fn another_tools_store_is_mentioned_on_a_terminal() {
+    let world = World::new().var("DATABASE_URL", "postgres://u:hunter2-canary@h/d");
+    let (shown, _) = world.terminal(200, &["queues"]);
+    assert!(
+        shown.contains("DATABASE_URL") && !shown.contains("canary"),
+        "{shown}"
+    );
+    assert_eq!(world.run(&["queues"]).err, "");
+    let (shown, _) = world.terminal(200, &["queues", "-u", "sqlite:x.db"]);
+    assert_eq!(shown, "");
+}
