@@ -47,6 +47,9 @@ complete -c qops -n "__fish_qops_needs_command" -f -a "ls" -d 'The queues with t
 complete -c qops -n "__fish_qops_needs_command" -f -a "peek" -d 'Look at messages; nothing changes'
 complete -c qops -n "__fish_qops_needs_command" -f -a "show" -d 'One message in full, every attempt, and what one can do next'
 complete -c qops -n "__fish_qops_needs_command" -f -a "stats" -d 'Counts and ages of queues'
+complete -c qops -n "__fish_qops_needs_command" -f -a "requeue" -d 'Make selected messages ready again'
+complete -c qops -n "__fish_qops_needs_command" -f -a "retry" -d 'Make selected messages ready again'
+complete -c qops -n "__fish_qops_needs_command" -f -a "purge" -d 'Delete selected messages'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
 complete -c qops -n "__fish_qops_needs_command" -f -a "pause" -d 'Hand out nothing of a queue until resume; what runs is finished'
 complete -c qops -n "__fish_qops_needs_command" -f -a "resume" -d 'Hand out a paused queue again'
@@ -158,6 +161,127 @@ complete -c qops -n "__fish_qops_using_subcommand stats" -l json -d 'The same as
 complete -c qops -n "__fish_qops_using_subcommand stats" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand stats" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand stats" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l all -d 'All dead letters, or all of --state'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l keep-attempts -d 'Go on counting attempts where they were'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l expired -d 'Dead letters whose time to live passed, too'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l dry-run -d 'Show what would be done; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand retry" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand retry" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand retry" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand retry" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l all -d 'All dead letters, or all of --state'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l keep-attempts -d 'Go on counting attempts where they were'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l expired -d 'Dead letters whose time to live passed, too'
+complete -c qops -n "__fish_qops_using_subcommand retry" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l dry-run -d 'Show what would be done; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand retry" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand retry" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand retry" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand purge" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand purge" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand purge" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand purge" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l all -d 'All that is ready, delayed and blocked, or all of --state'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l keep-keys -d 'Keep the keys taken for the queue\'s window, as after done'
+complete -c qops -n "__fish_qops_using_subcommand purge" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l dry-run -d 'Show what would be done; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand purge" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand purge" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand purge" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''

@@ -129,6 +129,98 @@ module completions {
     ...queues: string         # The queues; all of them where none is named
   ]
 
+  def "nu-complete qops requeue state" [] {
+    [ "ready" "delayed" "blocked" "running" "dead" ]
+  }
+
+  def "nu-complete qops requeue format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops requeue color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Make selected messages ready again
+  export extern "qops requeue" [
+    --id: string              # This message; may be given again
+    --state: string@"nu-complete qops requeue state" # In these states: ready, delayed, blocked, running, dead
+    --dead                    # Dead letters: the same as --state dead
+    --key: string             # With this key
+    --group: string           # In this group
+    --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
+    --newer-than: string      # That died or were enqueued within this
+    --since: string           # That died or were enqueued at this time or after it
+    --until: string           # That died or were enqueued at this time or before it
+    --error: string           # With this text in the last error
+    --grep: string            # With this text in the payload
+    --limit(-n): string       # At most so many, counted after the other flags; 0 is all
+    --reverse                 # From the other end
+    --all                     # All dead letters, or all of --state
+    --delay: string           # Ready after so long
+    --keep-attempts           # Go on counting attempts where they were
+    --expired                 # Dead letters whose time to live passed, too
+    --yes(-y)                 # Do not ask
+    --dry-run                 # Show what would be done; change nothing
+    --expect: string          # Refuse (4) unless exactly so many messages are meant
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops requeue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops requeue color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+    ...ids: string            # These messages; - reads ids or records from standard input, one a line
+  ]
+
+  def "nu-complete qops purge state" [] {
+    [ "ready" "delayed" "blocked" "running" "dead" ]
+  }
+
+  def "nu-complete qops purge format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops purge color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Delete selected messages
+  export extern "qops purge" [
+    --id: string              # This message; may be given again
+    --state: string@"nu-complete qops purge state" # In these states: ready, delayed, blocked, running, dead
+    --dead                    # Dead letters: the same as --state dead
+    --key: string             # With this key
+    --group: string           # In this group
+    --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
+    --newer-than: string      # That died or were enqueued within this
+    --since: string           # That died or were enqueued at this time or after it
+    --until: string           # That died or were enqueued at this time or before it
+    --error: string           # With this text in the last error
+    --grep: string            # With this text in the payload
+    --limit(-n): string       # At most so many, counted after the other flags; 0 is all
+    --reverse                 # From the other end
+    --all                     # All that is ready, delayed and blocked, or all of --state
+    --keep-keys               # Keep the keys taken for the queue's window, as after done
+    --yes(-y)                 # Do not ask
+    --dry-run                 # Show what would be done; change nothing
+    --expect: string          # Refuse (4) unless exactly so many messages are meant
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops purge format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops purge color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+    ...ids: string            # These messages; - reads ids or records from standard input, one a line
+  ]
+
   def "nu-complete qops queue format" [] {
     [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
   }

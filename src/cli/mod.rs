@@ -1,9 +1,11 @@
 //! The command line: what is typed becomes a typed request, and what comes back becomes lines and an exit code.
 
+pub mod apply;
 pub mod ctx;
 pub mod exit;
 pub mod fail;
 pub mod report;
+pub mod select;
 pub mod stop;
 pub mod suggest;
 pub mod usage;
@@ -16,10 +18,11 @@ pub mod help;
 pub mod init;
 pub mod pause;
 pub mod peek;
+pub mod purge;
 pub mod queue;
 pub mod queues;
+pub mod requeue;
 pub mod resume;
-pub mod select;
 pub mod show;
 pub mod stats;
 
@@ -136,6 +139,11 @@ pub enum Command {
     /// Counts and ages of queues
     Stats(stats::Args),
     // Putting in, and changing many.
+    /// Make selected messages ready again
+    #[command(visible_alias = "retry")]
+    Requeue(requeue::Args),
+    /// Delete selected messages
+    Purge(purge::Args),
     // Working.
     // Settings.
     /// Show or change a queue's settings, or remove an empty queue
@@ -160,6 +168,8 @@ fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
         Command::Peek(args) => peek::run(&args, ctx),
         Command::Show(args) => show::run(&args, ctx),
         Command::Stats(args) => stats::run(&args, ctx),
+        Command::Requeue(args) => requeue::run(&args, ctx),
+        Command::Purge(args) => purge::run(&args, ctx),
         Command::Init(args) => init::run(&args, ctx),
         Command::Doctor(args) => doctor::run(&args, ctx),
         Command::Completions(args) => completions::run(&args, ctx),

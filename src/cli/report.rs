@@ -72,6 +72,12 @@ impl Report {
         classify(self.done, &others)
     }
 
+    /// The exit code of what failed alone; what was passed over is only said.
+    #[must_use]
+    pub fn code_of_failures(&self) -> Code {
+        classify(self.done, &self.failed)
+    }
+
     /// The record.
     #[must_use]
     pub fn did<'a>(&self, verb: &'static str, queue: &'a QueueName, matched: u64) -> Did<'a> {

@@ -14,6 +14,16 @@ impl Moment {
     pub(super) fn now() -> Self {
         Self(unix::uptime())
     }
+
+    /// So much later.
+    pub(super) fn plus(self, by: Duration) -> Self {
+        Self(self.0.saturating_add(by))
+    }
+
+    /// How long after `earlier`; zero if it is not.
+    pub(super) fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
 }
 
 /// The end of one lease, shared by the store thread, which extends it, and the slot, which obeys it.
@@ -35,6 +45,13 @@ impl Lease {
     pub(super) fn new(from: Moment, length: Duration) -> Arc<Self> {
         Arc::new(Self {
             until: AtomicU64::new(end(from, length)),
+        })
+    }
+
+    /// The message is acknowledged already: nothing can be lost any more.
+    pub(super) fn endless() -> Arc<Self> {
+        Arc::new(Self {
+            until: AtomicU64::new(u64::MAX),
         })
     }
 

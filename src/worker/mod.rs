@@ -5,26 +5,38 @@
 //! hang in a call. The bell thread owns the store's watch. Signals are events. Nothing here prints but what commands
 //! wrote: the caller's `say` hears the rest.
 
-#![expect(
-    dead_code,
-    unused_imports,
-    reason = "the slots and the store thread that use these land next"
-)]
-
+mod bell;
 mod capture;
+mod child;
+#[cfg(test)]
+mod child_tests;
 mod command;
+mod ends;
 mod environment;
 #[cfg(test)]
 mod fake;
 pub mod guard;
+mod lane;
 mod lease;
+mod ledger;
+mod link;
 mod note;
+mod pace;
 mod plan;
+mod relay;
+mod run;
+mod scratch;
+mod signal;
+mod slot;
+mod start;
 mod template;
+mod turn;
 mod unix;
 pub mod verdict;
 
 pub use command::{Command, Input, Output, Unfit};
+pub use link::Reopen;
 pub use note::{Ending, Fate, Note, Summary, Why};
 pub use plan::{Limits, Missing, Mode, Plan, Promise, Source, Terms};
+pub use run::run;
 pub use verdict::ExitMap;

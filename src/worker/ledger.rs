@@ -1,0 +1,207 @@
+//! What we hold and did not settle.
+
+use super::lease::{Lease, Moment};
+use crate::queue::{Delivery, MessageId, Receipt};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A delivery on its way through the worker.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) delivery: Delivery,
+    pub(super) lease: Arc<Lease>,
+    /// From which of the run's queues.
+    pub(super) lane: usize,
+    /// Which start this is, counted from 1.
+    pub(super) attempt: u32,
+    /// When they are spent.
+    pub(super) max_attempts: u32,
+    /// Its start is durable, or needs not be.
+    pub(super) marked: bool,
+    /// A call that may have marked it failed.
+    pub(super) uncertain: bool,
+}
+
+impl Job {
+    /// Whether this is the last start that the message has.
+    pub(super) fn is_last(&self) -> bool {
+        self.attempt >= self.max_attempts
+    }
+
+    /// The run before this one was started and nobody saw its end, and this is the last: if the message kills its
+    /// worker it must take no neighbour with it.
+    pub(super) fn runs_alone(&self) -> bool {
+        self.is_last() && self.delivery.doubt.is_some()
+    }
+
+    pub(super) fn receipt(&self) -> &Receipt {
+        &self.delivery.receipt
+    }
+
+    pub(super) fn id(&self) -> &MessageId {
+        &self.delivery.message.id
+    }
+}
+
+/// One entry: enough to extend it, wherever its job is.
+#[derive(Debug)]
+struct Held {
+    lease: Arc<Lease>,
+    length: Duration,
+    /// When the call began from which the lease counts.
+    since: Moment,
+}
+
+impl Held {
+    fn due(&self) -> Moment {
+        self.since.plus(self.length / 3)
+    }
+}
+
+/// Every delivery that is ours, by its receipt.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    held: HashMap<Receipt, Held>,
+    /// No entry is due for its extension before.
+    earliest: Option<Moment>,
+}
+
+impl Ledger {
+    /// A claim brought it; its lease counts from `before` the call.
+    pub(super) fn enter(
+        &mut self,
+        receipt: &Receipt,
+        before: Moment,
+        length: Duration,
+    ) -> Arc<Lease> {
+        let lease = Lease::new(before, length);
+        let held = Held {
+            lease: Arc::clone(&lease),
+            length,
+            since: before,
+        };
+        self.earliest = self.earliest.into_iter().chain([held.due()]).min();
+        self.held.insert(receipt.clone(), held);
+        lease
+    }
+
+    /// When the first lease reaches a third of its length.
+    pub(super) fn next_beat(&self) -> Option<Moment> {
+        self.earliest.filter(|_| !self.held.is_empty())
+    }
+
+    /// The leases that have reached a third of their length and are not over, with their lengths.
+    pub(super) fn due(&mut self, now: Moment) -> Vec<(Receipt, Duration)> {
+        if self.next_beat().is_none_or(|beat| now < beat) {
+            return vec![];
+        }
+        let due = self
+            .held
+            .iter()
+            .filter(|(_, held)| held.due() <= now && !held.lease.over());
+        let due = due
+            .map(|(receipt, held)| (receipt.clone(), held.length))
+            .collect();
+        // Until these are extended, or fail to be, they stay due; a failing store is not asked more often for that.
+        self.earliest = self
+            .held
+            .values()
+            .filter(|held| held.due() > now)
+            .map(Held::due)
+            .chain([now.plus(Duration::from_secs(1))])
+            .min();
+        due
+    }
+
+    /// The store extended it, in a call that began at `before`.
+    pub(super) fn extended(&mut self, receipt: &Receipt, before: Moment) {
+        if let Some(held) = self.held.get_mut(receipt) {
+            held.lease.extend(before, held.length);
+            held.since = before;
+            self.earliest = self.earliest.into_iter().chain([held.due()]).min();
+        }
+    }
+
+    /// It is somebody else's, or nobody's: whoever runs it ends it. True if it was held.
+    pub(super) fn lose(&mut self, receipt: &Receipt) -> bool {
+        match self.held.remove(receipt) {
+            Some(held) => {
+                held.lease.lose();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// It is settled.
+    pub(super) fn settle(&mut self, receipt: &Receipt) {
+        self.held.remove(receipt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipt(name: &str) -> Receipt {
+        name.into()
+    }
+
+    #[test]
+    fn r04_a_lease_is_due_at_a_third_of_its_length() {
+        let mut ledger = Ledger::default();
+        let before = Moment::now();
+        ledger.enter(&receipt("a"), before, Duration::from_secs(30));
+        ledger.enter(&receipt("b"), before, Duration::from_secs(60));
+        assert_eq!(
+            ledger.next_beat(),
+            Some(before.plus(Duration::from_secs(10)))
+        );
+        assert!(ledger.due(before.plus(Duration::from_secs(9))).is_empty());
+        let at = before.plus(Duration::from_secs(11));
+        assert_eq!(ledger.due(at), [(receipt("a"), Duration::from_secs(30))]);
+        ledger.extended(&receipt("a"), at);
+        let later = at.plus(Duration::from_secs(9));
+        let due: Vec<_> = ledger
+            .due(later)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(due, [receipt("b")]);
+    }
+
+    #[test]
+    fn what_is_lost_or_settled_is_not_extended() {
+        let mut ledger = Ledger::default();
+        let before = Moment::now();
+        let lease = ledger.enter(&receipt("a"), before, Duration::from_mins(1));
+        ledger.enter(&receipt("b"), before, Duration::from_mins(1));
+        assert!(ledger.lose(&receipt("a")) && !ledger.lose(&receipt("a")));
+        assert!(lease.over());
+        ledger.settle(&receipt("b"));
+        assert!(ledger.due(before.plus(Duration::from_secs(50))).is_empty());
+        assert_eq!(ledger.next_beat(), None);
+    }
+
+    #[test]
+    fn only_an_unseen_end_before_the_last_start_makes_a_message_run_alone() {
+        let mut delivery = super::super::fake::delivery("1", b"");
+        let job = |delivery: &Delivery, attempt| Job {
+            delivery: delivery.clone(),
+            lease: Lease::new(Moment::now(), Duration::from_secs(1)),
+            lane: 0,
+            attempt,
+            max_attempts: 3,
+            marked: false,
+            uncertain: false,
+        };
+        assert!(!job(&delivery, 3).runs_alone());
+        delivery.doubt = Some(crate::queue::Open {
+            started_at: crate::queue::Timestamp(0),
+            worker: "w".into(),
+        });
+        assert!(!job(&delivery, 2).runs_alone());
+        assert!(job(&delivery, 3).runs_alone());
+    }
+}

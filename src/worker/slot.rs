@@ -1,0 +1,357 @@
+//! The desk between the store thread and the slots, and the slots themselves.
+
+use super::child::{self, Gate, Kit, Ran};
+use super::ledger::Job;
+use super::unix;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How hard the worker wants its commands to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Urgency {
+    /// They run.
+    None,
+    /// TERM, and KILL after its time.
+    Term,
+    /// KILL.
+    Kill,
+}
+
+/// Something that the store thread has to hear.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A signal came.
+    Signal(i32),
+    /// Something may be ready.
+    Bell,
+    /// Nobody reads our standard output.
+    OutputClosed,
+    /// The system has no room for another process.
+    NoRoom(String),
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) job: Job,
+    pub(super) ran: Ran,
+}
+
+/// After so many results the store thread is woken at the latest.
+pub(super) const GROUP: usize = 512;
+
+#[derive(Debug, Default)]
+struct State {
+    /// Their start is durable: a slot takes the next by itself, so that none waits for a commit.
+    jobs: VecDeque<Job>,
+    results: Vec<Finished>,
+    news: Vec<News>,
+    /// Slots with a command.
+    busy: usize,
+    closed: bool,
+    /// With fewer jobs than this the store thread wants to know.
+    low: usize,
+    /// The store thread gathers results already and wakes by itself.
+    gathering: bool,
+    attention: bool,
+}
+
+/// Where the store thread and the slots meet. The store thread sleeps here and nowhere else.
+#[derive(Debug)]
+pub(super) struct Desk {
+    state: Mutex<State>,
+    to_slots: Condvar,
+    to_store: Condvar,
+    urgency: AtomicU8,
+    /// One a slot: a byte wakes it from its poll.
+    pokes: Vec<OwnedFd>,
+}
+
+/// What there was at the desk.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) results: Vec<Finished>,
+    pub(super) news: Vec<News>,
+}
+
+/// How the slots stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Slots with a command.
+    pub(super) busy: usize,
+    /// Jobs that wait for a slot.
+    pub(super) waiting: usize,
+    /// Results that the store thread has not taken yet.
+    pub(super) results: usize,
+}
+
+impl Standing {
+    /// No command runs or is about to.
+    pub(super) fn quiet(self) -> bool {
+        self.busy == 0 && self.waiting == 0 && self.results == 0
+    }
+}
+
+impl Desk {
+    /// A desk for so many slots, and what each slot holds in its hand.
+    pub(super) fn new(slots: usize) -> io::Result<(Arc<Self>, Vec<OwnedFd>)> {
+        let mut pokes = vec![];
+        let mut ears = vec![];
+        for _ in 0..slots {
+            let (ear, poke) = pipe_with(PipeFlags::CLOEXEC)?;
+            for end in [&ear, &poke] {
+                rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
+            }
+            pokes.push(poke);
+            ears.push(ear);
+        }
+        let desk = Self {
+            state: Mutex::default(),
+            to_slots: Condvar::new(),
+            to_store: Condvar::new(),
+            urgency: AtomicU8::new(0),
+            pokes,
+        };
+        Ok((Arc::new(desk), ears))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives jobs to whichever slots are free.
+    pub(super) fn give(&self, jobs: impl Iterator<Item = Job>) {
+        let mut state = self.lock();
+        for job in jobs {
+            state.jobs.push_back(job);
+            self.to_slots.notify_one();
+        }
+    }
+
+    /// Takes back what no slot has begun.
+    pub(super) fn take_back(&self) -> Vec<Job> {
+        self.lock().jobs.drain(..).collect()
+    }
+
+    /// How the slots stand.
+    pub(super) fn standing(&self) -> Standing {
+        let state = self.lock();
+        Standing {
+            busy: state.busy,
+            waiting: state.jobs.len(),
+            results: state.results.len(),
+        }
+    }
+
+    /// Tells the store thread something.
+    pub(super) fn tell(&self, news: News) {
+        let mut state = self.lock();
+        state.news.push(news);
+        state.attention = true;
+        self.to_store.notify_one();
+    }
+
+    /// Sleeps until there is something to hear, or until `until`; takes what is there. With fewer jobs than `low` it is
+    /// woken; with `gathering` not for a result alone.
+    pub(super) fn wait(&self, until: Option<Instant>, low: usize, gathering: bool) -> Batch {
+        let mut state = self.lock();
+        state.low = low;
+        state.gathering = gathering;
+        let wants = |state: &State| {
+            state.attention
+                || state.jobs.len() < low && !state.results.is_empty()
+                || !gathering && !state.results.is_empty()
+        };
+        while !wants(&state) {
+            let Some(until) = until else {
+                state = self
+                    .to_store
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self
+                .to_store
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state.attention = false;
+        Batch {
+            results: std::mem::take(&mut state.results),
+            news: std::mem::take(&mut state.news),
+        }
+    }
+
+    /// How hard commands are to end.
+    pub(super) fn urge(&self, urgency: Urgency) {
+        self.urgency.store(urgency as u8, Ordering::Release);
+        self.poke_all();
+    }
+
+    /// Makes every slot look at its lease and at the urgency.
+    pub(super) fn poke_all(&self) {
+        for poke in &self.pokes {
+            // A full pipe wakes as well.
+            let _ = rustix::io::write(poke, b"!");
+        }
+    }
+
+    fn urgency(&self) -> Urgency {
+        match self.urgency.load(Ordering::Acquire) {
+            0 => Urgency::None,
+            1 => Urgency::Term,
+            _ => Urgency::Kill,
+        }
+    }
+
+    /// Lets the slots go home when they have nothing left.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.to_slots.notify_all();
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                state.busy += 1;
+                return Some(job);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self
+                .to_slots
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn finish(&self, finished: Finished) {
+        let mut state = self.lock();
+        state.busy -= 1;
+        state.results.push(finished);
+        let quiet = state.busy == 0 && state.jobs.is_empty();
+        if quiet || !state.gathering || state.jobs.len() < state.low || state.results.len() >= GROUP
+        {
+            state.attention = true;
+            self.to_store.notify_one();
+        }
+    }
+}
+
+/// What a slot has in its hand.
+#[derive(Debug)]
+pub(super) struct Hand {
+    pub(super) slot: usize,
+    ear: OwnedFd,
+    desk: Arc<Desk>,
+}
+
+impl Hand {
+    /// What to wait for to be woken.
+    pub(super) fn fd(&self) -> PollFd<'_> {
+        PollFd::new(&self.ear, PollFlags::IN)
+    }
+
+    /// It woke us; it may wake us again.
+    pub(super) fn hear(&self) {
+        let mut buffer = [0; 64];
+        while rustix::io::read(&self.ear, &mut buffer).is_ok_and(|length| length > 0) {}
+    }
+
+    /// How hard our command is to end.
+    pub(super) fn urgency(&self) -> Urgency {
+        self.desk.urgency()
+    }
+
+    /// Waits so long, or until it is woken.
+    pub(super) fn wait(&self, time: Duration) {
+        let timeout = Timespec {
+            tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
+            tv_nsec: i64::from(time.subsec_nanos()),
+        };
+        if poll(&mut [self.fd()], Some(&timeout)).is_ok_and(|ready| ready > 0) {
+            self.hear();
+        }
+    }
+
+    /// The system has no room for another process.
+    pub(super) fn no_room(&self, error: &io::Error) {
+        self.desk.tell(News::NoRoom(error.to_string()));
+    }
+}
+
+/// Starts the slots of a run.
+pub(super) fn start(
+    kit: &Arc<Kit>,
+    desk: &Arc<Desk>,
+    ears: Vec<OwnedFd>,
+) -> io::Result<Vec<JoinHandle<()>>> {
+    let slots = ears.into_iter().enumerate().map(|(slot, ear)| {
+        let hand = Hand {
+            slot,
+            ear,
+            desk: Arc::clone(desk),
+        };
+        let kit = Arc::clone(kit);
+        std::thread::Builder::new()
+            .name(format!("slot-{slot}"))
+            .spawn(move || work(&kit, &hand))
+    });
+    slots.collect()
+}
+
+fn work(kit: &Kit, hand: &Hand) {
+    let mut buffer = vec![0; 32 << 10];
+    while let Some(job) = hand.desk.next() {
+        let ran = child::run(kit, &job, hand, &mut buffer);
+        end_unmarked(kit, &hand.desk);
+        hand.desk.finish(Finished { job, ran });
+    }
+}
+
+/// Of several commands at once, an orphan without a mark belongs to nobody that we know: it is ended when none runs.
+fn end_unmarked(kit: &Kit, desk: &Desk) {
+    let Some(reaper) = kit.reaper.as_ref().filter(|_| kit.jobs > 1) else {
+        return;
+    };
+    if reaper.strays().is_empty() || desk.standing().busy > 1 {
+        return;
+    }
+    // Nobody starts a command while this is held, so what is there belongs to none.
+    let gate = kit.gate.write().unwrap_or_else(PoisonError::into_inner);
+    if desk.standing().busy > 1 {
+        return;
+    }
+    for _ in 0..1000 {
+        let strays = reaper.strays();
+        if strays.is_empty() {
+            break;
+        }
+        for pid in strays {
+            unix::signal_process(pid, Signal::KILL);
+            unix::reap(pid);
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    drop(gate);
+}
+
+/// Nobody starts a command from now on; waits for those that are just starting one.
+pub(super) fn close_gate(kit: &Kit) {
+    *kit.gate.write().unwrap_or_else(PoisonError::into_inner) = Gate::Closed;
+}

@@ -1,0 +1,481 @@
+//! One exchange: what ended, what starts next, leases that are a third over, and a refill.
+
+use super::lane::Lane;
+use super::lease::Moment;
+use super::ledger::Job;
+use super::link::{Gravity, gravity};
+use super::note::{Fate, Note, Why};
+use super::plan::{Missing, Plan, Promise, Source};
+use super::run::Worker;
+use crate::backend::{
+    Claim, Claimed, Error, Exchange, Exchanged, Kind, Pick, Settle, Settled, Standing, Verdict,
+};
+use crate::queue::{Delivery, Reason, Receipt};
+use std::time::Duration;
+
+/// A claim brings no more payload than this.
+const BYTES: usize = 8 << 20;
+/// So many verdicts of done a call on a full disk.
+const FEW: usize = 100;
+
+/// What a settle in the exchange is about.
+enum Item {
+    Ended(usize),
+    Start(usize),
+    GiveBack(usize),
+    Extend(Receipt),
+}
+
+impl Worker<'_> {
+    /// Makes an exchange if there is something to exchange.
+    pub(super) fn turn(&mut self) {
+        if self.link.not_before().is_some() {
+            return;
+        }
+        if self.full {
+            self.settle_what_is_done();
+            return;
+        }
+        let beats = if self.plan.heartbeat {
+            self.ledger.due(Moment::now())
+        } else {
+            vec![]
+        };
+        if beats.is_empty() && self.retiring.is_empty() && !self.ended.is_empty() && self.may_wait()
+        {
+            return;
+        }
+        for ended in &self.ended {
+            // What ends may free the next of its group.
+            let lane = &mut self.lanes.all[ended.job.lane];
+            lane.dry = lane.walked;
+        }
+        let starts = self.startable();
+        let wanted = self.wanted(starts);
+        if beats.is_empty()
+            && self.retiring.is_empty()
+            && self.ended.is_empty()
+            && starts == 0
+            && wanted.is_none()
+        {
+            return;
+        }
+        self.exchange(&beats, starts, wanted);
+    }
+
+    /// How many of the fetched may have their start committed now: for free slots, and at most twice the slots ahead. A
+    /// last attempt is never started ahead; one after an end that nobody saw runs alone.
+    fn startable(&self) -> usize {
+        if self.stop.is_some() || self.solo {
+            return 0;
+        }
+        let standing = self.desk.standing();
+        let jobs = self.plan.jobs;
+        let free = jobs.saturating_sub(standing.busy + standing.waiting);
+        let ahead = free + (2 * jobs).saturating_sub(standing.waiting);
+        let nobody = standing.busy == 0 && standing.waiting == 0;
+        let mut count = 0;
+        for job in &self.fetched {
+            if job.runs_alone() {
+                return if count == 0 {
+                    usize::from(nobody)
+                } else {
+                    count
+                };
+            }
+            if count >= free && (count >= ahead || job.is_last()) {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// Which queue is claimed from, and how much.
+    fn wanted(&mut self, starts: usize) -> Option<(usize, usize)> {
+        if self.stop.is_some() || self.left() == 0 {
+            return None;
+        }
+        let lane = self.lanes.next()?;
+        let jobs = self.plan.jobs;
+        let standing = self.desk.standing();
+        let depth = self
+            .pace
+            .depth(jobs, self.lanes.all[lane].terms.lease, self.plan.prefetch);
+        let held = self.fetched.len() + standing.waiting;
+        let room = (jobs.saturating_sub(standing.busy) + depth).saturating_sub(held);
+        // A claim for one when there is room for many costs as much as one for many.
+        let hungry = self.fetched.len() <= starts || held * 2 <= depth;
+        let want = usize::try_from(self.left()).unwrap_or(usize::MAX).min(room);
+        (want > 0 && hungry).then_some((lane, want))
+    }
+
+    fn exchange(
+        &mut self,
+        beats: &[(Receipt, Duration)],
+        starts: usize,
+        wanted: Option<(usize, usize)>,
+    ) {
+        let begin = match self.plan.promise {
+            Promise::AtLeastOnce => Verdict::Start,
+            Promise::AtMostOnce => Verdict::Done,
+        };
+        let mut items = vec![];
+        let mut settle = vec![];
+        for (n, ended) in self
+            .ended
+            .iter()
+            .enumerate()
+            .filter(|(_, ended)| ended.job.lease_counts(self.plan.promise))
+        {
+            items.push(Item::Ended(n));
+            settle.push(Settle {
+                receipt: ended.job.receipt(),
+                verdict: ended.verdict,
+                end: ended.end.as_ref(),
+            });
+        }
+        for (n, job) in self.fetched.iter().take(starts).enumerate() {
+            items.push(Item::Start(n));
+            settle.push(Settle {
+                receipt: job.receipt(),
+                verdict: begin,
+                end: None,
+            });
+        }
+        for (n, job) in self
+            .retiring
+            .iter()
+            .enumerate()
+            .filter(|(_, job)| job.lease_counts(self.plan.promise))
+        {
+            items.push(Item::GiveBack(n));
+            settle.push(Settle {
+                receipt: job.receipt(),
+                verdict: Verdict::Release,
+                end: None,
+            });
+        }
+        for (receipt, length) in beats {
+            if self
+                .ended
+                .iter()
+                .any(|ended| ended.job.receipt() == receipt)
+                || self.retiring.iter().any(|job| job.receipt() == receipt)
+            {
+                continue;
+            }
+            items.push(Item::Extend(receipt.clone()));
+            settle.push(Settle {
+                receipt,
+                verdict: Verdict::Extend(*length),
+                end: None,
+            });
+        }
+        let claim = wanted.map(|(lane, max)| claim_of(self.plan, &self.lanes.all[lane], max));
+        // A lease counts from before the call: the store counts from later, so ours never outlives it.
+        let before = Moment::now();
+        let turn = Exchange {
+            settle: &settle,
+            claim,
+        };
+        let answer = self.link.store().and_then(|store| store.exchange(&turn));
+        drop(settle);
+        match answer {
+            Err(error) => {
+                for job in self
+                    .ended
+                    .iter_mut()
+                    .map(|ended| &mut ended.job)
+                    .chain(&mut self.fetched)
+                {
+                    job.uncertain = true;
+                }
+                self.failed(error);
+            }
+            Ok(Exchanged { settled, claimed }) => {
+                self.back();
+                self.heard(items, settled, before, starts);
+                if let Some((lane, max)) = wanted {
+                    self.brought(lane, max, claimed, before);
+                }
+            }
+        }
+    }
+
+    fn heard(&mut self, items: Vec<Item>, settled: Vec<Settled>, before: Moment, starts: usize) {
+        let ended = std::mem::take(&mut self.ended);
+        let retiring = std::mem::take(&mut self.retiring);
+        let starting: Vec<Job> = self.fetched.drain(..starts).collect();
+        let mut marks = vec![true; starts];
+        let mut fates: Vec<Option<Settled>> = ended.iter().map(|_| None).collect();
+        let mut lost = false;
+        for (item, answer) in items.into_iter().zip(settled) {
+            match item {
+                Item::Ended(n) => fates[n] = Some(answer),
+                Item::Start(n) => {
+                    marks[n] = answer == Settled::Yes || self.was_marked(&starting[n], &answer);
+                    if !marks[n] {
+                        self.not_started(&starting[n], &answer);
+                    }
+                }
+                Item::GiveBack(n) => self.ledger.settle(retiring[n].receipt()),
+                Item::Extend(receipt) if answer == Settled::Yes => {
+                    self.ledger.extended(&receipt, before)
+                }
+                Item::Extend(receipt) => lost |= self.ledger.lose(&receipt),
+            }
+        }
+        if lost {
+            self.desk.poke_all();
+        }
+        for job in retiring {
+            self.claimed = self.claimed.saturating_sub(1);
+            self.ledger.settle(job.receipt());
+        }
+        self.settled_all();
+        for (ended, answer) in ended.into_iter().zip(fates) {
+            self.conclude(ended, answer);
+        }
+        self.start(
+            starting
+                .into_iter()
+                .zip(marks)
+                .filter(|(_, marked)| *marked)
+                .map(|(job, _)| job)
+                .collect(),
+        );
+    }
+
+    /// A call whose answer was lost may have acknowledged it already.
+    fn was_marked(&self, job: &Job, answer: &Settled) -> bool {
+        self.plan.promise == Promise::AtMostOnce
+            && job.uncertain
+            && *answer == Settled::Gone
+            && !job.lease.over()
+    }
+
+    fn not_started(&mut self, job: &Job, answer: &Settled) {
+        self.claimed = self.claimed.saturating_sub(1);
+        self.ledger.lose(job.receipt());
+        if *answer == Settled::LeaseLost(Standing::Dead(Reason::Expired)) {
+            self.summary.dead += 1;
+            (self.say)(Note::Buried {
+                id: job.id(),
+                reason: Reason::Expired,
+            });
+        }
+    }
+
+    fn start(&mut self, jobs: Vec<Job>) {
+        let mut given = vec![];
+        for mut job in jobs {
+            job.marked = true;
+            self.solo |= job.runs_alone();
+            self.summary.started += 1;
+            if self.plan.promise == Promise::AtMostOnce {
+                self.ledger.settle(job.receipt());
+                job.lease = super::lease::Lease::endless();
+            }
+            (self.say)(Note::Started {
+                queue: &self.lanes.all[job.lane].queue,
+                id: job.id(),
+            });
+            given.push(job);
+        }
+        self.desk.give(given.into_iter());
+    }
+
+    /// Tells what became of an end, and counts it.
+    fn conclude(&mut self, ended: super::ends::Ended, answer: Option<Settled>) {
+        let job = &ended.job;
+        let done_before = job.uncertain && ended.verdict == Verdict::Done && !job.lease.over();
+        match answer {
+            Some(Settled::Gone) if done_before => {}
+            Some(Settled::LeaseLost(_) | Settled::Gone) => {
+                self.lose(job);
+                return;
+            }
+            Some(Settled::Yes) | None => {}
+        }
+        self.ledger.settle(job.receipt());
+        match &ended.fate {
+            Fate::Done => self.summary.done += 1,
+            Fate::Retry { .. } => self.summary.retried += 1,
+            Fate::Deferred { .. } => self.summary.deferred += 1,
+            Fate::Dead { .. } => self.summary.dead += 1,
+            Fate::Released => self.summary.released += 1,
+            Fate::Lost | Fate::Dropped { .. } => {}
+        }
+        if let Some(wait) = ended.wait {
+            self.summary.soonest = self.summary.soonest.into_iter().chain([wait]).min();
+        }
+        let queue = &self.lanes.all[job.lane].queue;
+        (self.say)(Note::Ended {
+            queue,
+            id: job.id(),
+            fate: &ended.fate,
+            took: ended.took,
+        });
+    }
+
+    fn brought(
+        &mut self,
+        lane: usize,
+        max: usize,
+        claimed: crate::backend::Result<Claimed>,
+        before: Moment,
+    ) {
+        self.looked = std::time::Instant::now();
+        self.lanes.took_turn(lane);
+        match claimed {
+            Ok(claimed) => self.took(lane, max, claimed, before),
+            Err(error) if error.kind() == Kind::NotFound && self.plan.missing == Missing::Empty => {
+                self.lanes.all[lane].heard(0, max, None);
+                if !std::mem::replace(&mut self.lanes.all[lane].told, true) {
+                    (self.say)(Note::Missing(&self.lanes.all[lane].queue));
+                }
+            }
+            Err(error) => self.refused(error),
+        }
+    }
+
+    /// The claim alone failed; what was settled beside it stands.
+    fn refused(&mut self, error: Error) {
+        match gravity(&error) {
+            Gravity::Passing | Gravity::Full => self.failed(error),
+            Gravity::Final => self.begin_stop(Why::Store(error)),
+        }
+    }
+
+    fn took(&mut self, lane: usize, max: usize, claimed: Claimed, before: Moment) {
+        let Claimed {
+            got,
+            buried,
+            paused,
+            next,
+            cursor,
+        } = claimed;
+        for (id, reason) in &buried {
+            self.summary.dead += 1;
+            (self.say)(Note::Buried {
+                id,
+                reason: *reason,
+            });
+        }
+        let at = &mut self.lanes.all[lane];
+        if let Source::Dead(_) = self.plan.source {
+            at.walked = cursor.is_none();
+            at.cursor = cursor;
+            at.dry = at.walked;
+            at.empty = at.walked;
+        } else {
+            at.heard(got.len(), max, next);
+            if paused {
+                at.dry = true;
+                at.empty = true;
+                if !std::mem::replace(&mut at.told, true) {
+                    (self.say)(Note::Paused(&at.queue));
+                }
+            } else if !got.is_empty() {
+                at.told = false;
+            }
+        }
+        self.claimed += got.len() as u64;
+        for delivery in got {
+            let job = self.enter(lane, delivery, before);
+            self.fetched.push_back(job);
+        }
+    }
+
+    fn enter(&mut self, lane: usize, delivery: Delivery, before: Moment) -> Job {
+        let terms = &self.lanes.all[lane].terms;
+        let lease = self.ledger.enter(&delivery.receipt, before, terms.lease);
+        let message = &delivery.message;
+        // A dead letter's attempts are spent already and not charged again.
+        let (attempt, max_attempts) = match self.plan.source {
+            Source::Ready(_) => (
+                message.attempts + 1,
+                message.max_attempts.unwrap_or(terms.max_attempts),
+            ),
+            Source::Dead(_) => (message.attempts.max(1), u32::MAX),
+        };
+        Job {
+            lease,
+            lane,
+            attempt,
+            max_attempts,
+            marked: false,
+            uncertain: false,
+            delivery,
+        }
+    }
+
+    /// On a full disk: what is done, and nothing else.
+    fn settle_what_is_done(&mut self) {
+        let kept = std::mem::take(&mut self.ended);
+        let (done, others): (Vec<_>, Vec<_>) = kept
+            .into_iter()
+            .partition(|ended| ended.verdict == Verdict::Done);
+        self.summary.unsettled += others.len() as u64;
+        for ended in others {
+            self.ledger.settle(ended.job.receipt());
+        }
+        let mut done = done.into_iter().peekable();
+        while done.peek().is_some() {
+            let few: Vec<_> = done.by_ref().take(FEW).collect();
+            let settle: Vec<Settle<'_>> = few
+                .iter()
+                .map(|ended| Settle {
+                    receipt: ended.job.receipt(),
+                    verdict: Verdict::Done,
+                    end: None,
+                })
+                .collect();
+            let turn = Exchange {
+                settle: &settle,
+                claim: None,
+            };
+            let answer = self.link.store().and_then(|store| store.exchange(&turn));
+            drop(settle);
+            match answer {
+                Ok(Exchanged { settled, .. }) => {
+                    for (ended, answer) in few.into_iter().zip(settled) {
+                        self.conclude(ended, Some(answer));
+                    }
+                }
+                Err(_) => {
+                    // Not even this fits: their leases end, and they run again.
+                    self.summary.unsettled += few.len() as u64;
+                }
+            }
+        }
+        self.settled_all();
+    }
+}
+
+fn claim_of<'a>(plan: &'a Plan, lane: &'a Lane, max: usize) -> Claim<'a> {
+    let pick = match &plan.source {
+        Source::Ready(_) => Pick::Ready,
+        Source::Dead(what) => Pick::Dead {
+            what,
+            after: lane.cursor.as_ref(),
+        },
+    };
+    Claim {
+        queue: &lane.queue,
+        max,
+        bytes: BYTES,
+        lease: lane.terms.lease,
+        start: false,
+        max_attempts: lane.terms.max_attempts,
+        pick,
+    }
+}
+
+impl Job {
+    /// Whether there is something to settle: a message that was acknowledged before its command began is gone.
+    fn lease_counts(&self, promise: Promise) -> bool {
+        promise == Promise::AtLeastOnce || !self.marked
+    }
+}
