@@ -50,6 +50,7 @@ complete -c qops -n "__fish_qops_needs_command" -f -a "stats" -d 'Counts and age
 complete -c qops -n "__fish_qops_needs_command" -f -a "requeue" -d 'Make selected messages ready again'
 complete -c qops -n "__fish_qops_needs_command" -f -a "retry" -d 'Make selected messages ready again'
 complete -c qops -n "__fish_qops_needs_command" -f -a "purge" -d 'Delete selected messages'
+complete -c qops -n "__fish_qops_needs_command" -f -a "work" -d 'Run a command for each message'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
 complete -c qops -n "__fish_qops_needs_command" -f -a "pause" -d 'Hand out nothing of a queue until resume; what runs is finished'
 complete -c qops -n "__fish_qops_needs_command" -f -a "resume" -d 'Hand out a paused queue again'
@@ -282,6 +283,48 @@ complete -c qops -n "__fish_qops_using_subcommand purge" -l json -d 'The same as
 complete -c qops -n "__fish_qops_using_subcommand purge" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand purge" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand purge" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand work" -l max-messages -d 'Stop after so many messages' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l max-time -d 'Stop after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l max-failures -d 'Stop after so many commands that failed (then the exit is 1)' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l kill-after -d 'From TERM to KILL' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+none\t'Nothing'"
+complete -c qops -n "__fish_qops_using_subcommand work" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+prefix\t'In whole lines, each with the message\'s id before it'
+discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand work" -l grace -d 'How long a worker that stops lets its commands finish' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l max-attempts -d 'Starts before a message is a dead letter [default: the queue\'s, 7]' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l backoff -d 'Waits before each retry, the last repeats [default: the queue\'s, 1s,5s,30s,2m,10m,30m]' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l exit-map -d 'What exit codes mean, as in 3=dead,4=release: done, fail, temporary, dead, release' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l shell -d 'Instead of a command: a line for sh -c; the payload is on its standard input, nothing is substituted' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l prefetch -d 'Hold at most so many messages beyond those that run' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand work" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand work" -l once -d 'One message'
+complete -c qops -n "__fish_qops_using_subcommand work" -l wait -d 'Until nothing is ready, delayed, blocked or running'
+complete -c qops -n "__fish_qops_using_subcommand work" -l follow -d 'For ever'
+complete -c qops -n "__fish_qops_using_subcommand work" -l no-heartbeat -d 'Do not extend leases; a --timeout must be under the lease then'
+complete -c qops -n "__fish_qops_using_subcommand work" -l at-most-once -d 'Acknowledge before the command starts: a failure or a crash loses the message'
+complete -c qops -n "__fish_qops_using_subcommand work" -l missing-ok -d 'A queue that was never there is an empty one'
+complete -c qops -n "__fish_qops_using_subcommand work" -l require-durable -d 'Refuse (4) a store that may lose acknowledged messages'
+complete -c qops -n "__fish_qops_using_subcommand work" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand work" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand work" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand work" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''

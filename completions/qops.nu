@@ -221,6 +221,58 @@ module completions {
     ...ids: string            # These messages; - reads ids or records from standard input, one a line
   ]
 
+  def "nu-complete qops work input" [] {
+    [ "stdin" "none" ]
+  }
+
+  def "nu-complete qops work output" [] {
+    [ "pass" "prefix" "discard" ]
+  }
+
+  def "nu-complete qops work format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops work color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Run a command for each message
+  export extern "qops work" [
+    --once                    # One message
+    --wait                    # Until nothing is ready, delayed, blocked or running
+    --follow                  # For ever
+    --max-messages: string    # Stop after so many messages
+    --max-time: string        # Stop after so long
+    --max-failures: string    # Stop after so many commands that failed (then the exit is 1)
+    --jobs(-j): string        # Commands at once
+    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
+    --kill-after: string      # From TERM to KILL
+    --input: string@"nu-complete qops work input" # What the command's standard input is
+    --output: string@"nu-complete qops work output" # What becomes of the command's output
+    --no-heartbeat            # Do not extend leases; a --timeout must be under the lease then
+    --grace: string           # How long a worker that stops lets its commands finish
+    --max-attempts: string    # Starts before a message is a dead letter [default: the queue's, 7]
+    --backoff: string         # Waits before each retry, the last repeats [default: the queue's, 1s,5s,30s,2m,10m,30m]
+    --exit-map: string        # What exit codes mean, as in 3=dead,4=release: done, fail, temporary, dead, release
+    --shell: string           # Instead of a command: a line for sh -c; the payload is on its standard input, nothing is substituted
+    --at-most-once            # Acknowledge before the command starts: a failure or a crash loses the message
+    --prefetch: string        # Hold at most so many messages beyond those that run
+    --missing-ok              # A queue that was never there is an empty one
+    --require-durable         # Refuse (4) a store that may lose acknowledged messages
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops work format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops work color" # When to use colour
+    --help(-h)                # Print help (see more with '--help')
+    ...queues: string         # The queues; several take turns
+  ]
+
   def "nu-complete qops queue format" [] {
     [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
   }

@@ -2,6 +2,7 @@
 
 use super::fail::Fail;
 use super::{Globals, stop::Stop};
+use crate::backend::target::Durability;
 use crate::backend::{self, Access, Backend, Kind, OpenOptions, Target, registry};
 use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
 use crate::queue::Skew;
@@ -176,6 +177,22 @@ impl Ctx {
                 format!("context '{context}' is read-only"),
             )
             .hint("choose another store with --context or --url")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a store that may lose what it acknowledged.
+    ///
+    /// # Errors
+    /// [`Kind::Refused`].
+    pub fn require_durable(&self) -> Result<(), Fail> {
+        let (_, target) = self.chosen()?;
+        match target.sqlite() {
+            Some(file) if file.durability == Durability::Normal => Err(Fail::new(
+                Kind::Refused,
+                "durability=normal: a power cut may take acknowledged messages",
+            )
+            .hint("leave ?durability=normal out of the URL, or --require-durable")),
             _ => Ok(()),
         }
     }

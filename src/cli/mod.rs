@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod ctx;
+pub mod engine;
 pub mod exit;
 pub mod fail;
 pub mod report;
@@ -25,6 +26,7 @@ pub mod requeue;
 pub mod resume;
 pub mod show;
 pub mod stats;
+pub mod work;
 
 use crate::ui::{Color, Format, Loudness, Ui, error::ErrorStyle};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -145,6 +147,8 @@ pub enum Command {
     /// Delete selected messages
     Purge(purge::Args),
     // Working.
+    /// Run a command for each message
+    Work(Box<work::Args>),
     // Settings.
     /// Show or change a queue's settings, or remove an empty queue
     Queue(queue::Args),
@@ -170,6 +174,7 @@ fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
         Command::Stats(args) => stats::run(&args, ctx),
         Command::Requeue(args) => requeue::run(&args, ctx),
         Command::Purge(args) => purge::run(&args, ctx),
+        Command::Work(args) => work::run(&args, ctx),
         Command::Init(args) => init::run(&args, ctx),
         Command::Doctor(args) => doctor::run(&args, ctx),
         Command::Completions(args) => completions::run(&args, ctx),

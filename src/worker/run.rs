@@ -19,6 +19,7 @@ use super::slot::{self, Desk, GROUP, News, Urgency};
 use super::unix::{self, Reaper};
 use crate::backend::{Backend, Chore, Depth, Error, Kind, Result};
 use crate::queue::retry::Settings;
+use crate::queue::time::duration_text;
 use signal_hook::consts::{SIGCONT, SIGTERM, SIGTSTP};
 use std::collections::VecDeque;
 use std::io;
@@ -231,6 +232,19 @@ impl Worker<'_> {
             };
             self.back();
             let terms = self.plan.terms(&settings);
+            if let Some(timeout) = self
+                .plan
+                .timeout
+                .filter(|timeout| !self.plan.heartbeat && *timeout >= terms.lease)
+            {
+                let what = format!(
+                    "without a heartbeat a command may outlive its lease: the timeout {} is not under the lease {}",
+                    duration_text(timeout),
+                    duration_text(terms.lease)
+                );
+                return Err(Error::new(Kind::Config, what)
+                    .hint("a shorter --timeout, a longer --lease, or no --no-heartbeat"));
+            }
             self.lanes.all.push(Lane::new(queue, terms));
         }
         Ok(())
@@ -513,7 +527,10 @@ impl Worker<'_> {
         let pending = (!self.ended.is_empty() || !self.retiring.is_empty())
             && trouble.is_none()
             && !self.gathers();
-        let soon = pending.then_some(now);
+        // What was claimed is to be started, and what may be there to be claimed, at once.
+        let more =
+            trouble.is_none() && !self.full && (self.startable() > 0 || self.wanted(0).is_some());
+        let soon = (pending || more).then_some(now);
         [
             beat,
             gathered.filter(|_| trouble.is_none()),

@@ -65,7 +65,7 @@ impl Worker<'_> {
 
     /// How many of the fetched may have their start committed now: for free slots, and at most twice the slots ahead. A
     /// last attempt is never started ahead; one after an end that nobody saw runs alone.
-    fn startable(&self) -> usize {
+    pub(super) fn startable(&self) -> usize {
         if self.stop.is_some() || self.solo {
             return 0;
         }
@@ -92,7 +92,7 @@ impl Worker<'_> {
     }
 
     /// Which queue is claimed from, and how much.
-    fn wanted(&mut self, starts: usize) -> Option<(usize, usize)> {
+    pub(super) fn wanted(&mut self, starts: usize) -> Option<(usize, usize)> {
         if self.stop.is_some() || self.left() == 0 {
             return None;
         }

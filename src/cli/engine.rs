@@ -1,0 +1,355 @@
+//! What `work` and `drain -- CMD` share: flags of the command, the two processes, and what the worker tells.
+
+use super::ctx::{Ctx, identity};
+use super::exit::Code;
+use super::fail::Fail;
+use super::words;
+use crate::backend::{Access, Error, Kind, OpenOptions, registry};
+use crate::config::Password;
+use crate::queue::Skew;
+use crate::queue::time::{duration_text, parse_duration};
+use crate::ui::Progress;
+use crate::ui::text::counted;
+use crate::worker::guard::{self, Role};
+use crate::worker::{Command, Fate, Input, Note, Output, Plan, Summary, Unfit, Why};
+use clap::ValueEnum;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Flags of the command that is run.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "The command")]
+pub struct Flags {
+    /// Commands at once
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: u16,
+    /// How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    #[arg(long, value_name = "DURATION", value_parser = super::queue::lease)]
+    pub lease: Option<Duration>,
+    /// End a command that runs longer: TERM, then KILL, to everything it started
+    #[arg(long, value_name = "DURATION", value_parser = positive)]
+    pub timeout: Option<Duration>,
+    /// From TERM to KILL
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
+    pub kill_after: Duration,
+    /// What the command's standard input is
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = In::Stdin)]
+    pub input: In,
+    /// What becomes of the command's output
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Out::Pass)]
+    pub output: Out,
+}
+
+/// `--input`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum In {
+    /// The payload
+    Stdin,
+    /// Nothing
+    None,
+}
+
+/// `--output`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Out {
+    /// As it is
+    Pass,
+    /// In whole lines, each with the message's id before it
+    Prefix,
+    /// Nowhere; the last of stderr is kept with a failed attempt all the same
+    Discard,
+}
+
+impl From<In> for Input {
+    fn from(input: In) -> Self {
+        match input {
+            In::Stdin => Self::Stdin,
+            In::None => Self::None,
+        }
+    }
+}
+
+impl From<Out> for Output {
+    fn from(output: Out) -> Self {
+        match output {
+            Out::Pass => Self::Pass,
+            Out::Prefix => Self::Prefix,
+            Out::Discard => Self::Discard,
+        }
+    }
+}
+
+/// A duration that is not zero.
+pub(super) fn positive(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(time) if time.is_zero() => Err("it must be longer than nothing".to_owned()),
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Flags {
+    /// The command as it was typed, found in PATH: one that is not there is refused before anything is claimed.
+    pub(super) fn command(&self, words: &[OsString]) -> Result<Command, Fail> {
+        let Some((program, args)) = words.split_first() else {
+            return Err(Fail::usage("there is no command after --"));
+        };
+        Command::exec(program, args, self.input.into(), self.output.into())
+            .map_err(|unfit| cannot_run(&unfit))
+    }
+
+    /// A line for a shell.
+    pub(super) fn shell(&self, line: &str) -> Result<Command, Fail> {
+        Command::shell(line, self.input.into(), self.output.into())
+            .map_err(|unfit| cannot_run(&unfit))
+    }
+
+    /// Puts the flags into a plan.
+    pub(super) fn fill(&self, plan: &mut Plan) {
+        plan.jobs = self.jobs.into();
+        plan.lease = self.lease;
+        plan.timeout = self.timeout;
+        plan.kill_after = self.kill_after;
+    }
+}
+
+fn cannot_run(unfit: &Unfit) -> Fail {
+    Fail::usage(format!(
+        "the command cannot run: {unfit}; nothing was claimed"
+    ))
+}
+
+/// Runs the worker in two processes. The outer one runs `before` (questions, which need the terminal) and starts the
+/// program again with `extra` in its arguments, before the command; the inner one is the worker.
+pub(super) fn in_two_processes(
+    ctx: &Ctx,
+    extra: Option<&str>,
+    before: impl FnOnce() -> Result<(), Fail>,
+    inner: impl FnOnce(guard::Pipe) -> Result<Code, Fail>,
+) -> Result<Code, Fail> {
+    match guard::role() {
+        Role::Inner(pipe) => inner(pipe),
+        Role::Outer => {
+            before()?;
+            let mut args = ctx.args().to_vec();
+            if let Some(extra) = extra {
+                let end = args
+                    .iter()
+                    .position(|word| word == "--")
+                    .unwrap_or(args.len());
+                args.insert(end, extra.into());
+            }
+            let code = guard::run_outer(args).map_err(|error| {
+                Error::new(Kind::Unreachable, "the worker cannot be started").because(error)
+            })?;
+            Code::from_number(code)
+                .ok_or_else(|| Error::bug(format!("the worker ended with {code}")).into())
+        }
+    }
+}
+
+/// Works through a plan, and says what there is to say.
+pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summary, Fail> {
+    ctx.writable()?;
+    let (chosen, target) = ctx.chosen()?;
+    let child = chosen.for_child(target.url());
+    plan.store_env = vec![(child.set.0.to_owned(), child.set.1)];
+    if let Some(Password::Variable(name)) = &chosen.password {
+        plan.scrub.push(name.clone());
+    }
+    let forever = plan.mode == crate::worker::Mode::Follow;
+    let store = match ctx.write() {
+        Ok(store) => Some(store),
+        // A worker that is to stay for ever waits for its store, at the start too.
+        Err(Fail::Store(error)) if forever && error.kind().passes() => {
+            ctx.ui
+                .note(format!("the store does not answer; trying again: {error}"));
+            None
+        }
+        Err(fail) => return Err(fail),
+    };
+    let options = OpenOptions {
+        access: Access::Write,
+        identity: identity(),
+        skew: Skew::default(),
+    };
+    let mut reopen = || registry::open(target, &options).map(|opened| opened.backend);
+    let mut teller = Teller {
+        ctx,
+        line: None,
+        alone: plan.jobs == 1,
+        done: 0,
+        failed: 0,
+        dead: 0,
+    };
+    let summary = crate::worker::run(store, &mut reopen, &plan, Some(pipe), &mut |note| {
+        teller.hear(&note)
+    })?;
+    teller.line = None;
+    Ok(summary)
+}
+
+/// Turns what the worker tells into lines.
+struct Teller<'a> {
+    ctx: &'a Ctx,
+    /// The line of progress; taken away while a command runs, so that what it prints stands alone.
+    line: Option<Progress>,
+    alone: bool,
+    done: u64,
+    failed: u64,
+    dead: u64,
+}
+
+impl Teller<'_> {
+    fn hear(&mut self, note: &Note<'_>) {
+        self.line = None;
+        let ui = &self.ctx.ui;
+        match note {
+            Note::Started { queue, id } => ui.detail(format!("message {id} of {queue} starts")),
+            Note::Ended { queue, id, fate, took } => {
+                self.count(fate);
+                let took = format!("{:.1}s", took.as_secs_f64());
+                match fate {
+                    Fate::Done => ui.detail(format!("message {id} of {queue} is done in {took}")),
+                    Fate::Retry { wait, error } => {
+                        ui.detail(format!("message {id} of {queue} failed ({error}); again in {}", duration_text(*wait)));
+                    }
+                    Fate::Deferred { wait, error } => ui.detail(format!(
+                        "message {id} of {queue} asks for another try ({error}); in {}",
+                        duration_text(*wait)
+                    )),
+                    Fate::Dead { reason, error } => {
+                        ui.note(format!("message {id} of {queue} is a dead letter ({reason}): {error}"));
+                    }
+                    Fate::Released => ui.detail(format!("message {id} of {queue} is given back")),
+                    Fate::Lost => ui.warn(format!(
+                        "the lease of message {id} of {queue} was lost: what its command did is not acknowledged, and it may run again"
+                    )),
+                    Fate::Dropped { error } => {
+                        ui.warn(format!("message {id} of {queue} failed after it was acknowledged: {error}"));
+                    }
+                }
+                if self.alone {
+                    self.line = Some(ui.progress(&self.text(), None));
+                }
+            }
+            Note::Buried { id, reason } => {
+                self.dead += 1;
+                ui.note(format!("message {id} is a dead letter ({reason}); its command was not run"));
+            }
+            Note::Paused(queue) => ui.note(format!("the queue '{queue}' is paused: it gives nothing")),
+            Note::Missing(queue) => ui.detail(format!("there is no queue '{queue}' yet")),
+            Note::Unread => ui.warn(
+                "the command succeeded without reading its input; the payload is on its standard input, {} puts it into an argument",
+            ),
+            Note::NoRoom(why) => ui.warn(format!("the system has no room for another process, trying again: {why}")),
+            Note::StoreLost(error) => ui.warn(format!("the store does not answer; trying again: {error}")),
+            Note::StoreBack => ui.note("the store answers again"),
+            Note::Stopping { why, running } => self.stopping(why, *running),
+            Note::Ending => ui.note("ending the commands that still run"),
+        }
+    }
+
+    fn count(&mut self, fate: &Fate) {
+        match fate {
+            Fate::Done => self.done += 1,
+            Fate::Retry { .. } | Fate::Deferred { .. } | Fate::Dropped { .. } => self.failed += 1,
+            Fate::Dead { .. } => self.dead += 1,
+            Fate::Released | Fate::Lost => {}
+        }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} done, {} failed, {} dead",
+            self.done, self.failed, self.dead
+        )
+    }
+
+    fn stopping(&self, why: &Why, running: usize) {
+        let rest = match running {
+            0 => String::new(),
+            n => format!(
+                "; {} may finish, a second signal ends them",
+                counted(n as u64, "command", "commands")
+            ),
+        };
+        match why {
+            Why::Signal(number) => self
+                .ctx
+                .ui
+                .say(format!("stopping at signal {number}{rest}")),
+            Why::OutputClosed => self.ctx.ui.detail("nobody reads the output any more"),
+            // Said as the error of the whole run.
+            Why::CannotRun(_) | Why::Store(_) => {}
+            Why::Finished | Why::Messages | Why::Time | Why::Failures | Why::Asked => {
+                self.ctx.ui.detail(format!("taking no more{rest}"));
+            }
+        }
+    }
+}
+
+/// What made the run end badly, as an error that is said.
+pub(super) fn trouble(summary: &Summary) -> Option<Fail> {
+    match &summary.why {
+        Why::CannotRun(why) => Some(
+            Fail::usage(format!("the command cannot run: {why}"))
+                .hint("what was not run is given back uncharged; see qops help worker"),
+        ),
+        Why::Store(error) => {
+            let what = match summary.unsettled {
+                0 => error.to_string(),
+                n => format!(
+                    "{error}; {} could not be recorded and will run again",
+                    counted(n, "end", "ends")
+                ),
+            };
+            let mut told = Error::new(error.kind(), what);
+            if let Some(hint) = error.hint_text() {
+                told = told.hint(hint);
+            }
+            Some(told.into())
+        }
+        _ => None,
+    }
+}
+
+/// The last line of a run on a terminal.
+pub(super) fn say_sum(ctx: &Ctx, summary: &Summary, stays: bool, queues: &[&str]) {
+    let mut parts = vec![];
+    for (n, word) in [(summary.done, "done"), (summary.released, "given back")] {
+        if n > 0 {
+            parts.push(format!("{n} {word}"));
+        }
+    }
+    if summary.dead > 0 {
+        let queue = queues
+            .first()
+            .map_or(String::new(), |queue| words::shell_word(queue));
+        parts.push(format!(
+            "{} (qops peek {queue} --dead)",
+            counted(summary.dead, "dead letter", "dead letters")
+        ));
+    }
+    let again = summary.retried + summary.deferred;
+    if again > 0 {
+        let wait = summary.soonest.map_or(String::new(), |wait| {
+            format!(", again in {}", duration_text(rounded(wait)))
+        });
+        let stay = if stays { "" } else { "; --wait stays for it" };
+        parts.push(format!("{again} failed{wait}{stay}"));
+    }
+    if parts.is_empty() {
+        parts.push("nothing was ready".to_owned());
+    }
+    ctx.ui.say(parts.join(", "));
+}
+
+/// To whole seconds above one.
+fn rounded(wait: Duration) -> Duration {
+    if wait < Duration::from_secs(1) {
+        wait
+    } else {
+        Duration::from_secs(wait.as_secs())
+    }
+}
