@@ -15,6 +15,7 @@ pub mod words;
 
 pub mod completions;
 pub mod doctor;
+pub mod enqueue;
 pub mod help;
 pub mod init;
 pub mod pause;
@@ -131,6 +132,9 @@ impl Globals {
 /// A verb: one file each, with its arguments (their comments are the help) and its `run`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Put messages in
+    #[command(visible_aliases = ["push", "send"])]
+    Enqueue(Box<enqueue::Args>),
     /// The queues with their counts
     #[command(visible_alias = "ls")]
     Queues(queues::Args),
@@ -140,7 +144,7 @@ pub enum Command {
     Show(show::Args),
     /// Counts and ages of queues
     Stats(stats::Args),
-    // Putting in, and changing many.
+    // Changing many.
     /// Make selected messages ready again
     #[command(visible_alias = "retry")]
     Requeue(requeue::Args),
@@ -168,6 +172,7 @@ pub enum Command {
 
 fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
     match command {
+        Command::Enqueue(args) => enqueue::run(&args, ctx),
         Command::Queues(args) => queues::run(&args, ctx),
         Command::Peek(args) => peek::run(&args, ctx),
         Command::Show(args) => show::run(&args, ctx),

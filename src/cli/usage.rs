@@ -104,105 +104,19 @@ fn texts(value: Option<&ContextValue>) -> Vec<String> {
 /// What clap found wrong, said our way.
 #[must_use]
 pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) -> Problem {
-    let of = |kind| texts(error.get(kind));
-    let first = |kind| of(kind).into_iter().next().unwrap_or_default();
-    let arg = first(ContextKind::InvalidArg);
-    let verb = glance.verb(command);
-    let mut hints: Vec<String> = vec![];
-    if matches!(verb, Some("work" | "drain")) && !glance.dashes {
-        hints.extend(dashes(verb.unwrap_or_default(), glance));
-    }
-    let message = match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let typed = first(ContextKind::InvalidSubcommand);
-            let parent = glance.verb(command);
-            let known = super::verb_names(match parent {
-                Some(parent) => command.find_subcommand(parent).unwrap_or(command),
-                None => command,
-            });
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            hints.extend(suggest::did_you_mean(&suggest::verbs(&typed, &known)));
-            match parent {
-                Some(parent) => format!("{parent} has no verb '{typed}'"),
-                None => format!("no verb '{typed}'"),
-            }
-        }
-        ErrorKind::UnknownArgument => {
-            let near = of(ContextKind::SuggestedArg);
-            hints.extend(suggest::did_you_mean(&near));
-            if verb == Some("enqueue") && near.is_empty() && arg.starts_with('-') {
-                hints.push(format!(
-                    "a payload that begins with '-' goes after --: qops enqueue {} -- {}",
-                    glance
-                        .words
-                        .first()
-                        .map_or("QUEUE".into(), |queue| queue.to_string_lossy()),
-                    quoted(OsStr::new(&arg)),
-                ));
-            }
-            match verb {
-                Some(verb) if arg.starts_with('-') => format!("{verb} has no option '{arg}'"),
-                Some(verb) => format!("{verb} takes no '{arg}'"),
-                None => format!("no option '{arg}'"),
-            }
-        }
-        ErrorKind::InvalidValue => {
-            let value = first(ContextKind::InvalidValue);
-            let valid = of(ContextKind::ValidValue);
-            hints.extend(suggest::did_you_mean(&of(ContextKind::SuggestedValue)));
-            if hints.is_empty() && !valid.is_empty() {
-                hints.push(format!("it is one of {}", valid.join(", ")));
-            }
-            if value.is_empty() {
-                format!("{arg} needs a value")
-            } else {
-                format!("{arg}: '{value}' is none of its values")
-            }
-        }
-        ErrorKind::ValueValidation => {
-            let value = first(ContextKind::InvalidValue);
-            match std::error::Error::source(error).map(ToString::to_string) {
-                Some(why) if why.contains(&format!("'{value}'")) => format!("{arg}: {why}"),
-                Some(why) => format!("{arg}: '{value}': {why}"),
-                None => format!("{arg}: '{value}' cannot be taken"),
-            }
-        }
-        ErrorKind::MissingRequiredArgument => {
-            let missing = of(ContextKind::InvalidArg);
-            match verb {
-                Some(verb) => format!("{verb} needs {}", missing.join(" and ")),
-                None => format!("{} is missing", missing.join(" and ")),
-            }
-        }
-        ErrorKind::MissingSubcommand => {
-            let valid = of(ContextKind::ValidSubcommand);
-            format!(
-                "{} needs one of {}",
-                verb.unwrap_or("qops"),
-                valid.join(", ")
-            )
-        }
-        ErrorKind::ArgumentConflict => {
-            let prior = of(ContextKind::PriorArg);
-            if prior.is_empty() || prior.contains(&arg) {
-                format!("{arg} is given twice")
-            } else {
-                format!("{arg} and {} cannot both be meant", prior.join(", "))
-            }
-        }
-        ErrorKind::TooManyValues => {
-            format!("{arg} takes no '{}'", first(ContextKind::InvalidValue))
-        }
-        ErrorKind::InvalidUtf8 => "an option's value is not UTF-8".to_owned(),
-        _ => {
-            // Every other kind says itself in its first line.
-            let text = error.to_string();
-            let line = text.lines().next().unwrap_or_default();
-            line.strip_prefix("error: ").unwrap_or(line).to_owned()
-        }
+    let finding = Finding {
+        error,
+        command,
+        glance,
+        verb: glance.verb(command),
     };
+    let mut hints: Vec<String> = vec![];
+    if let (Some(verb @ ("work" | "drain")), false) = (finding.verb, glance.dashes) {
+        hints.extend(dashes(verb, glance));
+    }
+    hints.extend(finding.hints());
     if hints.is_empty() {
-        hints.push(match verb {
+        hints.push(match finding.verb {
             Some(verb) => format!("qops {verb} --help"),
             None => "qops --help".to_owned(),
         });
@@ -210,9 +124,120 @@ pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) ->
     Problem {
         code: super::exit::Code::Usage.number(),
         kind: "usage".to_owned(),
-        message,
+        message: finding.message(),
         hints,
         effect: None,
+    }
+}
+
+struct Finding<'a> {
+    error: &'a clap::Error,
+    command: &'a clap::Command,
+    glance: &'a Glance,
+    verb: Option<&'a str>,
+}
+
+impl Finding<'_> {
+    fn of(&self, kind: ContextKind) -> Vec<String> {
+        texts(self.error.get(kind))
+    }
+
+    fn first(&self, kind: ContextKind) -> String {
+        self.of(kind).into_iter().next().unwrap_or_default()
+    }
+
+    fn message(&self) -> String {
+        let arg = self.first(ContextKind::InvalidArg);
+        let value = self.first(ContextKind::InvalidValue);
+        match (self.error.kind(), self.verb) {
+            (ErrorKind::InvalidSubcommand, verb) => {
+                let typed = self.first(ContextKind::InvalidSubcommand);
+                match verb {
+                    Some(verb) => format!("{verb} has no verb '{typed}'"),
+                    None => format!("no verb '{typed}'"),
+                }
+            }
+            (ErrorKind::UnknownArgument, Some(verb)) if arg.starts_with('-') => {
+                format!("{verb} has no option '{arg}'")
+            }
+            (ErrorKind::UnknownArgument, Some(verb)) => format!("{verb} takes no '{arg}'"),
+            (ErrorKind::UnknownArgument, None) => format!("no option '{arg}'"),
+            (ErrorKind::InvalidValue, _) if value.is_empty() => format!("{arg} needs a value"),
+            (ErrorKind::InvalidValue, _) => format!("{arg}: '{value}' is none of its values"),
+            (ErrorKind::ValueValidation, _) => {
+                match std::error::Error::source(self.error).map(ToString::to_string) {
+                    Some(why) if why.contains(&format!("'{value}'")) => format!("{arg}: {why}"),
+                    Some(why) => format!("{arg}: '{value}': {why}"),
+                    None => format!("{arg}: '{value}' cannot be taken"),
+                }
+            }
+            (ErrorKind::MissingRequiredArgument, verb) => {
+                let missing = self.of(ContextKind::InvalidArg).join(" and ");
+                match verb {
+                    Some(verb) => format!("{verb} needs {missing}"),
+                    None => format!("{missing} is missing"),
+                }
+            }
+            (ErrorKind::MissingSubcommand, verb) => {
+                let valid = self.of(ContextKind::ValidSubcommand).join(", ");
+                format!("{} needs one of {valid}", verb.unwrap_or("qops"))
+            }
+            (ErrorKind::ArgumentConflict, _) => {
+                let prior = self.of(ContextKind::PriorArg);
+                if prior.is_empty() || prior.contains(&arg) {
+                    format!("{arg} is given twice")
+                } else {
+                    format!("{arg} and {} cannot both be meant", prior.join(", "))
+                }
+            }
+            (ErrorKind::TooManyValues, _) => format!("{arg} takes no '{value}'"),
+            (ErrorKind::InvalidUtf8, _) => "an option's value is not UTF-8".to_owned(),
+            _ => {
+                // Every other kind says itself in its first line.
+                let text = self.error.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                line.strip_prefix("error: ").unwrap_or(line).to_owned()
+            }
+        }
+    }
+
+    fn hints(&self) -> Vec<String> {
+        match self.error.kind() {
+            ErrorKind::InvalidSubcommand => {
+                let typed = self.first(ContextKind::InvalidSubcommand);
+                let parent = self
+                    .verb
+                    .and_then(|verb| self.command.find_subcommand(verb));
+                let known = super::verb_names(parent.unwrap_or(self.command));
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                let meant = suggest::verbs(&typed, &known);
+                suggest::did_you_mean(&meant).into_iter().collect()
+            }
+            ErrorKind::UnknownArgument => {
+                let arg = self.first(ContextKind::InvalidArg);
+                let near = self.of(ContextKind::SuggestedArg);
+                if self.verb == Some("enqueue") && near.is_empty() && arg.starts_with('-') {
+                    let queue = self.glance.words.first();
+                    let queue = queue.map_or("QUEUE".to_owned(), |queue| quoted(queue));
+                    return vec![format!(
+                        "a payload that begins with '-' goes after --: qops enqueue {queue} -- {}",
+                        quoted(OsStr::new(&arg)),
+                    )];
+                }
+                suggest::did_you_mean(&near).into_iter().collect()
+            }
+            ErrorKind::InvalidValue => {
+                let near = self.of(ContextKind::SuggestedValue);
+                let valid = self.of(ContextKind::ValidValue);
+                suggest::did_you_mean(&near)
+                    .or_else(|| {
+                        (!valid.is_empty()).then(|| format!("it is one of {}", valid.join(", ")))
+                    })
+                    .into_iter()
+                    .collect()
+            }
+            _ => vec![],
+        }
     }
 }
 
@@ -250,15 +275,8 @@ fn is_program(word: &OsStr) -> bool {
 }
 
 /// A word as it can be typed into a shell.
-#[must_use]
-pub fn quoted(word: &OsStr) -> String {
-    let text = word.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+fn quoted(word: &OsStr) -> String {
+    super::words::shell_word(&word.to_string_lossy())
 }
 
 #[cfg(test)]

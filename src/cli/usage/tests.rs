@@ -86,16 +86,3 @@ fn a_glance_knows_the_format_and_the_words() {
     assert_eq!(glance.words, ["a", "d"].map(OsString::from));
     assert!(glance.dashes);
 }
-
-#[test]
-fn words_are_quoted_for_a_shell() {
-    for (word, typed) in [
-        ("a-b.c", "a-b.c"),
-        ("", "''"),
-        ("a b", "'a b'"),
-        ("it's", "'it'\\''s'"),
-        ("$x", "'$x'"),
-    ] {
-        assert_eq!(quoted(OsStr::new(word)), typed);
-    }
-}

@@ -1,0 +1,375 @@
+//! Batches on their way into the store, and what is said of them.
+
+use super::super::ctx::Ctx;
+use super::super::exit::Code;
+use super::super::fail::{Fail, Outcome};
+use super::super::report::Report;
+use super::lines::{Batch, Item, Own};
+use crate::backend::{Backend, Conflict, Effect, Error, Kind, Unit};
+use crate::queue::message::Ttl;
+use crate::queue::record::{Record, Value};
+use crate::queue::{Due, Enqueued, Group, MessageId, NewMessage, QueueName};
+use crate::ui::text::{counted, grouped};
+use crate::ui::{Align, Cell, Column, Fit, OutError, Plan, Row, Shown, Stream};
+use std::borrow::Cow;
+
+/// One message that was put in, as a record.
+#[derive(Debug)]
+pub(super) struct Put {
+    queue: QueueName,
+    id: MessageId,
+    key: Option<String>,
+    duplicate: bool,
+}
+
+impl Row for Put {
+    const FIELDS: &'static [&'static str] = &["v", "id", "queue", "key", "duplicate"];
+
+    fn record(&self) -> Record {
+        Record::new()
+            .with("id", Value::text(&self.id))
+            .with("queue", Value::text(&self.queue))
+            .with_some("key", self.key.as_ref().map(Value::text))
+            .with("duplicate", Value::Bool(self.duplicate))
+    }
+
+    fn id(&self) -> &str {
+        self.id.as_str()
+    }
+}
+
+fn columns<'a>() -> Vec<Column<'a, Put>> {
+    vec![
+        Column::new("ID", Align::Right, Fit::Whole, |put: &Put| {
+            Cell::new(Shown::new(&put.id))
+        }),
+        Column::new("KEY", Align::Left, Fit::Cut, |put: &Put| {
+            Cell::new(Shown::new(put.key.as_deref().unwrap_or_default()))
+        }),
+        Column::new("DUPLICATE", Align::Left, Fit::Whole, |put: &Put| {
+            Cell::new(Shown::new(if put.duplicate { "yes" } else { "" }))
+        }),
+    ]
+}
+
+/// Takes batches into the store, and counts. The store is opened with the first message: what turns out to be nothing
+/// makes no store.
+pub(super) struct Enqueuer<'c> {
+    ctx: &'c Ctx,
+    place: String,
+    store: Option<Box<dyn Backend>>,
+    template: NewMessage<'static>,
+    conflict: Conflict,
+    unit: &'static str,
+    stream: Option<Stream<'c, Put>>,
+    report: Report,
+    new: u64,
+    duplicates: u64,
+    empty: u64,
+}
+
+impl<'c> Enqueuer<'c> {
+    pub(super) fn new(
+        ctx: &'c Ctx,
+        template: NewMessage<'static>,
+        conflict: Conflict,
+        unit: &'static str,
+        plan: Option<Plan>,
+    ) -> Result<Self, Fail> {
+        Ok(Self {
+            ctx,
+            place: ctx.place()?,
+            store: None,
+            template,
+            conflict,
+            unit,
+            stream: plan.map(|plan| Stream::new(&ctx.ui, plan, columns())),
+            report: Report::default(),
+            new: 0,
+            duplicates: 0,
+            empty: 0,
+        })
+    }
+
+    pub(super) fn skip_empty(&mut self, lines: u64) {
+        self.empty += lines;
+    }
+
+    /// Stores each message for itself.
+    pub(super) fn each(&mut self, batch: &Batch) -> Result<(), Fail> {
+        let mut rest = batch.items.as_slice();
+        while !rest.is_empty() {
+            let mut store = self.take_store()?;
+            let limits = store.capability();
+            let mut bytes = 0_usize;
+            let fits = rest
+                .iter()
+                .take(limits.max_batch)
+                .take_while(|item| {
+                    let before = bytes;
+                    bytes = bytes.saturating_add(batch.payload(item).len());
+                    before == 0 || bytes <= limits.aim_bytes
+                })
+                .count();
+            let (chunk, others) = rest.split_at(fits.max(1));
+            let answer = store.enqueue(&self.messages(batch, chunk), Unit::Each);
+            self.store = Some(store);
+            match answer {
+                Ok(answer) => self.count(chunk, &answer)?,
+                Err(error) => return Err(self.broken(&error, chunk.len() as u64)),
+            }
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Stores all messages or none.
+    pub(super) fn whole(&mut self, batch: &Batch) -> Result<(), Fail> {
+        if batch.items.is_empty() {
+            return Ok(());
+        }
+        let mut store = self.take_store()?;
+        let unit = Unit::Whole(self.conflict);
+        let answer = store.enqueue(&self.messages(batch, &batch.items), unit);
+        self.store = Some(store);
+        match answer {
+            Ok(answer) => self.count(&batch.items, &answer),
+            Err(error) => {
+                let index = error.context("line").and_then(|line| line.parse().ok());
+                let at: Option<&Item> = index.and_then(|index: usize| batch.items.get(index));
+                Err(match at {
+                    Some(item) => {
+                        let what = format!("{} {}: {error}", self.unit, item.number);
+                        none(&said_again(&error, what))
+                    }
+                    None => none(&error),
+                }
+                .into())
+            }
+        }
+    }
+
+    fn take_store(&mut self) -> Result<Box<dyn Backend>, Fail> {
+        match self.store.take() {
+            Some(store) => Ok(store),
+            None => self.ctx.write(),
+        }
+    }
+
+    fn messages<'b>(&self, batch: &'b Batch, items: &'b [Item]) -> Vec<NewMessage<'b>> {
+        let message = |item: &'b Item| {
+            let payload = Cow::Borrowed(batch.payload(item));
+            let Some(own) = &item.own else {
+                return NewMessage {
+                    payload,
+                    ..self.template.clone()
+                };
+            };
+            let Own {
+                payload: _,
+                key,
+                group,
+                priority,
+                headers,
+                max_attempts,
+                ready_at,
+                expires_at,
+            } = &**own;
+            let mut headers = headers.clone();
+            headers.extend(self.template.headers.iter().cloned());
+            NewMessage {
+                queue: self.template.queue.clone(),
+                payload,
+                key: key
+                    .as_deref()
+                    .map(Cow::Borrowed)
+                    .or_else(|| self.template.key.clone()),
+                group: group
+                    .as_deref()
+                    .map(Group::from)
+                    .or_else(|| self.template.group.clone()),
+                priority: priority.unwrap_or(self.template.priority),
+                due: ready_at.map_or(self.template.due, Due::At),
+                ttl: expires_at.map(Ttl::At).or(self.template.ttl),
+                max_attempts: max_attempts.or(self.template.max_attempts),
+                headers,
+            }
+        };
+        items.iter().map(message).collect()
+    }
+
+    fn key<'i>(&'i self, item: &'i Item) -> Option<&'i str> {
+        let own = item.own.as_ref().and_then(|own| own.key.as_deref());
+        own.or(self.template.key.as_deref())
+    }
+
+    fn count(&mut self, items: &[Item], answer: &[Enqueued]) -> Result<(), Fail> {
+        for (item, enqueued) in items.iter().zip(answer) {
+            let (id, duplicate) = match enqueued {
+                Enqueued::New(id) => {
+                    self.new += 1;
+                    (id, false)
+                }
+                Enqueued::Duplicate(id) => {
+                    if self.conflict == Conflict::Refuse {
+                        let key = self.key(item).unwrap_or_default();
+                        let what = format!(
+                            "{} {}: the key '{key}' is taken by message {id}",
+                            self.unit, item.number
+                        );
+                        let fail = Fail::new(Kind::Conflict, what);
+                        self.report.fail(self.ctx, &fail);
+                        continue;
+                    }
+                    self.duplicates += 1;
+                    (id, true)
+                }
+            };
+            if self.stream.is_some() {
+                let put = Put {
+                    queue: self.template.queue.clone(),
+                    id: id.clone(),
+                    key: self.key(item).map(str::to_owned),
+                    duplicate,
+                };
+                self.print(|stream| stream.push(&put))?;
+            }
+        }
+        // Whoever reads our ids acts on messages that stand.
+        self.print(|stream| stream.flush())
+    }
+
+    /// That nobody reads the ids any more is no reason to leave messages out.
+    fn print(
+        &mut self,
+        put: impl FnOnce(&mut Stream<'c, Put>) -> Result<(), OutError>,
+    ) -> Result<(), Fail> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(());
+        };
+        match put(stream) {
+            Ok(()) => Ok(()),
+            Err(OutError::Closed) => {
+                self.stream = None;
+                Ok(())
+            }
+            Err(error) => {
+                self.stream = None;
+                let stand = self.standing();
+                self.ctx
+                    .ui
+                    .warn(format!("{stand}, and not all are printed"));
+                Err(error.into())
+            }
+        }
+    }
+
+    fn standing(&self) -> String {
+        match self.new + self.duplicates {
+            0 => "nothing was enqueued".to_owned(),
+            1 => "1 message stands".to_owned(),
+            n => format!("{} messages stand", grouped(n)),
+        }
+    }
+
+    /// The stream ends here: what came before stands.
+    pub(super) fn failed(&mut self, error: &Error) -> Fail {
+        if let Err(fail) = self.end_stream() {
+            return fail;
+        }
+        let what = match self.new + self.duplicates {
+            0 => format!("{error}; nothing was enqueued"),
+            1 => format!("{error}; the message before it stands"),
+            n => format!("{error}; the {} messages before it stand", grouped(n)),
+        };
+        said_again(error, what).into()
+    }
+
+    /// The store failed in the middle.
+    fn broken(&mut self, error: &Error, batch: u64) -> Fail {
+        if let Err(fail) = self.end_stream() {
+            return fail;
+        }
+        let mut what = format!("{error}; {}", self.standing());
+        if error.effect() == Effect::Unknown {
+            let next = counted(batch, "message", "messages");
+            what = format!("{what}, and of the next {next} it is not known");
+        }
+        let has_keys = self.template.key.is_some();
+        let error = said_again(error, what);
+        if error.kind().passes() && !has_keys {
+            return Fail::from(error)
+                .hint("only with keys (--key, --key-from) it can be run again without doubles");
+        }
+        error.into()
+    }
+
+    /// A signal came.
+    pub(super) fn stopped(mut self, code: Code) -> Outcome {
+        self.end_stream()?;
+        let stand = self.standing();
+        self.ctx
+            .ui
+            .note(format!("stopped: {stand} ({})", self.place));
+        Ok(code)
+    }
+
+    /// All is in.
+    pub(super) fn finish(mut self, is_stream: bool) -> Outcome {
+        self.end_stream()?;
+        self.report.done = self.new + self.duplicates;
+        if is_stream {
+            let mut summary = format!("enqueued {}", grouped(self.new));
+            for (count, what) in [
+                (self.duplicates, "duplicates"),
+                (self.empty, "empty lines skipped"),
+            ] {
+                if count > 0 {
+                    summary = format!("{summary}, {what} {}", grouped(count));
+                }
+            }
+            self.ctx.ui.say(format!("{summary} ({})", self.place));
+        } else if self.duplicates > 0 {
+            self.ctx.ui.say(format!(
+                "{} of {} there already, by the key ({})",
+                grouped(self.duplicates),
+                grouped(self.report.done),
+                self.place
+            ));
+        }
+        Ok(self.report.code())
+    }
+
+    fn end_stream(&mut self) -> Result<(), Fail> {
+        match self.stream.take().map(Stream::finish) {
+            None | Some(Ok(_) | Err(OutError::Closed)) => Ok(()),
+            Some(Err(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// The same error in other words: kind, effect and hint stay.
+fn said_again(error: &Error, what: String) -> Error {
+    let mut again = Error::new(error.kind(), what);
+    for name in ["line", "id", "key", "queue", "path"] {
+        if let Some(value) = error.context(name) {
+            again = again.with(name, value);
+        }
+    }
+    if let Some(hint) = error.hint_text() {
+        again = again.hint(hint);
+    }
+    if error.effect() == Effect::Unknown {
+        again = again.maybe_done();
+    }
+    again
+}
+
+/// An error after which nothing of a whole stands, unless that is not known.
+pub(super) fn none(error: &Error) -> Error {
+    let what = match error.effect() {
+        Effect::None => format!("{error}; nothing was enqueued"),
+        Effect::Unknown => format!("{error}; whether all or nothing was enqueued is not known"),
+    };
+    said_again(error, what)
+}
