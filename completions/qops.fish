@@ -42,6 +42,9 @@ complete -c qops -n "__fish_qops_needs_command" -s q -l quiet -d 'Say nothing bu
 complete -c qops -n "__fish_qops_needs_command" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_needs_command" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_needs_command" -s V -l version -d 'Print version'
+complete -c qops -n "__fish_qops_needs_command" -f -a "enqueue" -d 'Put messages in'
+complete -c qops -n "__fish_qops_needs_command" -f -a "push" -d 'Put messages in'
+complete -c qops -n "__fish_qops_needs_command" -f -a "send" -d 'Put messages in'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queues" -d 'The queues with their counts'
 complete -c qops -n "__fish_qops_needs_command" -f -a "ls" -d 'The queues with their counts'
 complete -c qops -n "__fish_qops_needs_command" -f -a "peek" -d 'Look at messages; nothing changes'
@@ -49,6 +52,8 @@ complete -c qops -n "__fish_qops_needs_command" -f -a "show" -d 'One message in 
 complete -c qops -n "__fish_qops_needs_command" -f -a "stats" -d 'Counts and ages of queues'
 complete -c qops -n "__fish_qops_needs_command" -f -a "requeue" -d 'Make selected messages ready again'
 complete -c qops -n "__fish_qops_needs_command" -f -a "retry" -d 'Make selected messages ready again'
+complete -c qops -n "__fish_qops_needs_command" -f -a "drain" -d 'Empty the dead letters: replay them, move them, export them, or run a command for each'
+complete -c qops -n "__fish_qops_needs_command" -f -a "redrive" -d 'Empty the dead letters: replay them, move them, export them, or run a command for each'
 complete -c qops -n "__fish_qops_needs_command" -f -a "purge" -d 'Delete selected messages'
 complete -c qops -n "__fish_qops_needs_command" -f -a "work" -d 'Run a command for each message'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
@@ -58,6 +63,120 @@ complete -c qops -n "__fish_qops_needs_command" -f -a "init" -d 'Create the sche
 complete -c qops -n "__fish_qops_needs_command" -f -a "doctor" -d 'What is wrong with the store, what it means, and what mends it'
 complete -c qops -n "__fish_qops_needs_command" -f -a "completions" -d 'The script that completes command lines in a shell'
 complete -c qops -n "__fish_qops_needs_command" -f -a "help" -d 'Help of a verb, or about a topic'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l file -d 'Read this file instead of standard input' -r -F
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l key -d 'The fact\'s own id, as in payment.approved:42: one live or dead message per key and queue' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l key-from -d 'The key from fields of the JSON, joined by \':\', as in .type,.id' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l on-conflict -d 'What a taken key means: skip prints the id that has it, error is a failure (7)' -r -f -a "skip\t''
+error\t''"
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l group -d 'Members of a group run one at a time, in order' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l group-from -d 'The group from fields of the JSON' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l priority -d 'From -9 to 9, higher first' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l at -d 'Ready at this time, as in 2026-12-24T18:00-03:00' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l ttl -d 'Never started after so long: a dead letter then, with reason \'expired\'' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s H -l header -d 'A name and a value beside the payload; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l max-attempts -d 'Starts before it is a dead letter, above every other setting' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l max-payload -d 'The largest payload that is taken' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l lines -d 'A message a line; empty lines are skipped'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s 0 -l null -d 'Messages end with a zero byte, as find -print0 writes them'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l ndjson -d 'A message a line, and each is JSON'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l envelope -d 'A message a line, and each is a record as peek prints it'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l one -d 'All of the input is one message'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l atomic -d 'All or none, in one transaction: at most 100,000 messages and 64 MiB'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l require-durable -d 'Refuse a store that may lose acknowledged messages (4)'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand push" -l file -d 'Read this file instead of standard input' -r -F
+complete -c qops -n "__fish_qops_using_subcommand push" -l key -d 'The fact\'s own id, as in payment.approved:42: one live or dead message per key and queue' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l key-from -d 'The key from fields of the JSON, joined by \':\', as in .type,.id' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l on-conflict -d 'What a taken key means: skip prints the id that has it, error is a failure (7)' -r -f -a "skip\t''
+error\t''"
+complete -c qops -n "__fish_qops_using_subcommand push" -l group -d 'Members of a group run one at a time, in order' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l group-from -d 'The group from fields of the JSON' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l priority -d 'From -9 to 9, higher first' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l at -d 'Ready at this time, as in 2026-12-24T18:00-03:00' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l ttl -d 'Never started after so long: a dead letter then, with reason \'expired\'' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -s H -l header -d 'A name and a value beside the payload; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l max-attempts -d 'Starts before it is a dead letter, above every other setting' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l max-payload -d 'The largest payload that is taken' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand push" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand push" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand push" -l lines -d 'A message a line; empty lines are skipped'
+complete -c qops -n "__fish_qops_using_subcommand push" -s 0 -l null -d 'Messages end with a zero byte, as find -print0 writes them'
+complete -c qops -n "__fish_qops_using_subcommand push" -l ndjson -d 'A message a line, and each is JSON'
+complete -c qops -n "__fish_qops_using_subcommand push" -l envelope -d 'A message a line, and each is a record as peek prints it'
+complete -c qops -n "__fish_qops_using_subcommand push" -l one -d 'All of the input is one message'
+complete -c qops -n "__fish_qops_using_subcommand push" -l atomic -d 'All or none, in one transaction: at most 100,000 messages and 64 MiB'
+complete -c qops -n "__fish_qops_using_subcommand push" -l require-durable -d 'Refuse a store that may lose acknowledged messages (4)'
+complete -c qops -n "__fish_qops_using_subcommand push" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand push" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand push" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand push" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand send" -l file -d 'Read this file instead of standard input' -r -F
+complete -c qops -n "__fish_qops_using_subcommand send" -l key -d 'The fact\'s own id, as in payment.approved:42: one live or dead message per key and queue' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l key-from -d 'The key from fields of the JSON, joined by \':\', as in .type,.id' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l on-conflict -d 'What a taken key means: skip prints the id that has it, error is a failure (7)' -r -f -a "skip\t''
+error\t''"
+complete -c qops -n "__fish_qops_using_subcommand send" -l group -d 'Members of a group run one at a time, in order' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l group-from -d 'The group from fields of the JSON' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l priority -d 'From -9 to 9, higher first' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l at -d 'Ready at this time, as in 2026-12-24T18:00-03:00' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l ttl -d 'Never started after so long: a dead letter then, with reason \'expired\'' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -s H -l header -d 'A name and a value beside the payload; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l max-attempts -d 'Starts before it is a dead letter, above every other setting' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l max-payload -d 'The largest payload that is taken' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand send" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand send" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand send" -l lines -d 'A message a line; empty lines are skipped'
+complete -c qops -n "__fish_qops_using_subcommand send" -s 0 -l null -d 'Messages end with a zero byte, as find -print0 writes them'
+complete -c qops -n "__fish_qops_using_subcommand send" -l ndjson -d 'A message a line, and each is JSON'
+complete -c qops -n "__fish_qops_using_subcommand send" -l envelope -d 'A message a line, and each is a record as peek prints it'
+complete -c qops -n "__fish_qops_using_subcommand send" -l one -d 'All of the input is one message'
+complete -c qops -n "__fish_qops_using_subcommand send" -l atomic -d 'All or none, in one transaction: at most 100,000 messages and 64 MiB'
+complete -c qops -n "__fish_qops_using_subcommand send" -l require-durable -d 'Refuse a store that may lose acknowledged messages (4)'
+complete -c qops -n "__fish_qops_using_subcommand send" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand send" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand send" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand send" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queues" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queues" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand queues" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
@@ -244,6 +363,108 @@ complete -c qops -n "__fish_qops_using_subcommand retry" -l json -d 'The same as
 complete -c qops -n "__fish_qops_using_subcommand retry" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand retry" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand retry" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l to -d 'Into this queue; a key that it holds is passed over' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l export -d 'Append each to this file (- is stdout) and remove it once its line is there' -r -F
+complete -c qops -n "__fish_qops_using_subcommand drain" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l kill-after -d 'From TERM to KILL' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+none\t'Nothing'"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+prefix\t'In whole lines, each with the message\'s id before it'
+discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand drain" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l keep-attempts -d 'Go on counting attempts where they were'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l expired -d 'Dead letters whose time to live passed, too'
+complete -c qops -n "__fish_qops_using_subcommand drain" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l dry-run -d 'Show what would be done; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand drain" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand drain" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand drain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l id -d 'This message; may be given again' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
+delayed\t''
+blocked\t''
+running\t''
+dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l key -d 'With this key' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l group -d 'In this group' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l newer-than -d 'That died or were enqueued within this' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l since -d 'That died or were enqueued at this time or after it' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l until -d 'That died or were enqueued at this time or before it' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l error -d 'With this text in the last error' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l grep -d 'With this text in the payload' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l to -d 'Into this queue; a key that it holds is passed over' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l export -d 'Append each to this file (- is stdout) and remove it once its line is there' -r -F
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l delay -d 'Ready after so long' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l kill-after -d 'From TERM to KILL' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+none\t'Nothing'"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+prefix\t'In whole lines, each with the message\'s id before it'
+discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l dead -d 'Dead letters: the same as --state dead'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l reverse -d 'From the other end'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l keep-attempts -d 'Go on counting attempts where they were'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l expired -d 'Dead letters whose time to live passed, too'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l dry-run -d 'Show what would be done; change nothing'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''

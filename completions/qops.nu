@@ -22,6 +22,53 @@ module completions {
     --version(-V)             # Print version
   ]
 
+  def "nu-complete qops enqueue on_conflict" [] {
+    [ "skip" "error" ]
+  }
+
+  def "nu-complete qops enqueue format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops enqueue color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Put messages in
+  export extern "qops enqueue" [
+    --file: path              # Read this file instead of standard input
+    --lines                   # A message a line; empty lines are skipped
+    --null(-0)                # Messages end with a zero byte, as find -print0 writes them
+    --ndjson                  # A message a line, and each is JSON
+    --envelope                # A message a line, and each is a record as peek prints it
+    --one                     # All of the input is one message
+    --key: string             # The fact's own id, as in payment.approved:42: one live or dead message per key and queue
+    --key-from: string        # The key from fields of the JSON, joined by ':', as in .type,.id
+    --on-conflict: string@"nu-complete qops enqueue on_conflict" # What a taken key means: skip prints the id that has it, error is a failure (7)
+    --group: string           # Members of a group run one at a time, in order
+    --group-from: string      # The group from fields of the JSON
+    --priority: string        # From -9 to 9, higher first
+    --delay: string           # Ready after so long
+    --at: string              # Ready at this time, as in 2026-12-24T18:00-03:00
+    --ttl: string             # Never started after so long: a dead letter then, with reason 'expired'
+    --header(-H): string      # A name and a value beside the payload; may be given again
+    --max-attempts: string    # Starts before it is a dead letter, above every other setting
+    --atomic                  # All or none, in one transaction: at most 100,000 messages and 64 MiB
+    --max-payload: string     # The largest payload that is taken
+    --require-durable         # Refuse a store that may lose acknowledged messages (4)
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops enqueue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops enqueue color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue; it comes into being if it is not there
+    ...payloads: string       # A message each
+  ]
+
   def "nu-complete qops queues format" [] {
     [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
   }
@@ -172,6 +219,68 @@ module completions {
     --verbose(-v)             # Say more: which store, and why
     --color: string@"nu-complete qops requeue color" # When to use colour
     --help(-h)                # Print help
+    queue: string             # The queue
+    ...ids: string            # These messages; - reads ids or records from standard input, one a line
+  ]
+
+  def "nu-complete qops drain state" [] {
+    [ "ready" "delayed" "blocked" "running" "dead" ]
+  }
+
+  def "nu-complete qops drain input" [] {
+    [ "stdin" "none" ]
+  }
+
+  def "nu-complete qops drain output" [] {
+    [ "pass" "prefix" "discard" ]
+  }
+
+  def "nu-complete qops drain format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops drain color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Empty the dead letters: replay them, move them, export them, or run a command for each
+  export extern "qops drain" [
+    --id: string              # This message; may be given again
+    --state: string@"nu-complete qops drain state" # In these states: ready, delayed, blocked, running, dead
+    --dead                    # Dead letters: the same as --state dead
+    --key: string             # With this key
+    --group: string           # In this group
+    --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
+    --newer-than: string      # That died or were enqueued within this
+    --since: string           # That died or were enqueued at this time or after it
+    --until: string           # That died or were enqueued at this time or before it
+    --error: string           # With this text in the last error
+    --grep: string            # With this text in the payload
+    --limit(-n): string       # At most so many, counted after the other flags; 0 is all
+    --reverse                 # From the other end
+    --to: string              # Into this queue; a key that it holds is passed over
+    --export: path            # Append each to this file (- is stdout) and remove it once its line is there
+    --delay: string           # Ready after so long
+    --keep-attempts           # Go on counting attempts where they were
+    --expired                 # Dead letters whose time to live passed, too
+    --yes(-y)                 # Do not ask
+    --dry-run                 # Show what would be done; change nothing
+    --expect: string          # Refuse (4) unless exactly so many messages are meant
+    --jobs(-j): string        # Commands at once
+    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
+    --kill-after: string      # From TERM to KILL
+    --input: string@"nu-complete qops drain input" # What the command's standard input is
+    --output: string@"nu-complete qops drain output" # What becomes of the command's output
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops drain format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops drain color" # When to use colour
+    --help(-h)                # Print help (see more with '--help')
     queue: string             # The queue
     ...ids: string            # These messages; - reads ids or records from standard input, one a line
   ]

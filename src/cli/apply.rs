@@ -93,10 +93,14 @@ impl Job<'_> {
     }
 
     /// What is meant: one selection, or one for every thousand ids.
-    fn selections(&self, ids: Option<Vec<MessageId>>, now: Timestamp) -> Vec<Selection> {
+    pub(super) fn selections(&self, ids: Option<Vec<MessageId>>, now: Timestamp) -> Vec<Selection> {
         let named = ids.is_some();
-        // Whoever names a message means it whatever its state is; what cannot be done with it is said.
-        let states = if named { &[] } else { self.states };
+        // Whoever names a message means it whatever its state is, save for a drain; what cannot be done with it is said.
+        let states = if named && !self.bounded {
+            &[]
+        } else {
+            self.states
+        };
         let mut what = self.select.selection(self.queue.clone(), None, states, now);
         what.skip_expired = self.skip_expired && !named;
         if self.bounded {
@@ -117,7 +121,12 @@ impl Job<'_> {
     }
 
     /// Refuses another count than was expected, and asks where somebody must agree.
-    fn agree(&self, store: &mut dyn Backend, chunks: &[Selection], op: &Op) -> Result<(), Fail> {
+    pub(super) fn agree(
+        &self,
+        store: &mut dyn Backend,
+        chunks: &[Selection],
+        op: &Op,
+    ) -> Result<(), Fail> {
         let named = chunks.iter().any(|what| what.ids.is_some());
         let name_wanted = self.ctx.wants_name()?;
         let must_agree =
@@ -221,7 +230,7 @@ impl Job<'_> {
     }
 
     /// A dry run: what would be done, of how many.
-    fn show(
+    pub(super) fn show(
         &self,
         store: &mut dyn Backend,
         chunks: &[Selection],

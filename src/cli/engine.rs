@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Flags of the command that is run.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "The command")]
-pub struct Flags {
+pub struct Running {
     /// Commands at once
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: u16,
@@ -88,7 +88,7 @@ pub(super) fn positive(text: &str) -> Result<Duration, String> {
     }
 }
 
-impl Flags {
+impl Running {
     /// The command as it was typed, found in PATH: one that is not there is refused before anything is claimed.
     pub(super) fn command(&self, words: &[OsString]) -> Result<Command, Fail> {
         let Some((program, args)) = words.split_first() else {
@@ -183,7 +183,7 @@ pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summa
         dead: 0,
     };
     let summary = crate::worker::run(store, &mut reopen, &plan, Some(pipe), &mut |note| {
-        teller.hear(&note)
+        teller.hear(&note);
     })?;
     teller.line = None;
     Ok(summary)

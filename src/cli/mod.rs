@@ -15,6 +15,7 @@ pub mod words;
 
 pub mod completions;
 pub mod doctor;
+pub mod drain;
 pub mod enqueue;
 pub mod help;
 pub mod init;
@@ -148,6 +149,9 @@ pub enum Command {
     /// Make selected messages ready again
     #[command(visible_alias = "retry")]
     Requeue(requeue::Args),
+    /// Empty the dead letters: replay them, move them, export them, or run a command for each
+    #[command(visible_alias = "redrive")]
+    Drain(Box<drain::Args>),
     /// Delete selected messages
     Purge(purge::Args),
     // Working.
@@ -178,6 +182,7 @@ fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
         Command::Show(args) => show::run(&args, ctx),
         Command::Stats(args) => stats::run(&args, ctx),
         Command::Requeue(args) => requeue::run(&args, ctx),
+        Command::Drain(args) => drain::run(&args, ctx),
         Command::Purge(args) => purge::run(&args, ctx),
         Command::Work(args) => work::run(&args, ctx),
         Command::Init(args) => init::run(&args, ctx),

@@ -12,6 +12,10 @@ use std::time::Duration;
 
 /// `work`
 #[derive(clap::Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[command(
     after_help = "The payload is the command's standard input. Exit 0 is done; 65 and 100 are a dead letter at once; 75 and 111 ask for \
     another try, uncharged; 99 is done and stops the worker; anything else, a signal and a timeout are a failed attempt, \
@@ -46,7 +50,7 @@ pub struct Args {
     pub max_failures: Option<u64>,
     /// How the command is run.
     #[command(flatten)]
-    pub flags: engine::Flags,
+    pub flags: engine::Running,
     /// Do not extend leases; a --timeout must be under the lease then
     #[arg(long)]
     pub no_heartbeat: bool,

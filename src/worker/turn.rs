@@ -1,5 +1,6 @@
 //! One exchange: what ended, what starts next, leases that are a third over, and a refill.
 
+use super::ends::Ended;
 use super::lane::Lane;
 use super::lease::Moment;
 use super::ledger::Job;
@@ -221,7 +222,7 @@ impl Worker<'_> {
                 }
                 Item::GiveBack(n) => self.ledger.settle(retiring[n].receipt()),
                 Item::Extend(receipt) if answer == Settled::Yes => {
-                    self.ledger.extended(&receipt, before)
+                    self.ledger.extended(&receipt, before);
                 }
                 Item::Extend(receipt) => lost |= self.ledger.lose(&receipt),
             }
@@ -235,7 +236,7 @@ impl Worker<'_> {
         }
         self.settled_all();
         for (ended, answer) in ended.into_iter().zip(fates) {
-            self.conclude(ended, answer);
+            self.conclude(&ended, answer.as_ref());
         }
         self.start(
             starting
@@ -287,7 +288,7 @@ impl Worker<'_> {
     }
 
     /// Tells what became of an end, and counts it.
-    fn conclude(&mut self, ended: super::ends::Ended, answer: Option<Settled>) {
+    fn conclude(&mut self, ended: &Ended, answer: Option<&Settled>) {
         let job = &ended.job;
         let done_before = job.uncertain && ended.verdict == Verdict::Done && !job.lease.over();
         match answer {
@@ -441,7 +442,7 @@ impl Worker<'_> {
             match answer {
                 Ok(Exchanged { settled, .. }) => {
                     for (ended, answer) in few.into_iter().zip(settled) {
-                        self.conclude(ended, Some(answer));
+                        self.conclude(&ended, Some(&answer));
                     }
                 }
                 Err(_) => {
