@@ -103,10 +103,6 @@ fn texts(value: Option<&ContextValue>) -> Vec<String> {
 
 /// What clap found wrong, said our way.
 #[must_use]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one arm for each thing that clap may say"
-)]
 pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) -> Problem {
     let finding = Finding {
         error,
