@@ -56,6 +56,10 @@ complete -c qops -n "__fish_qops_needs_command" -f -a "drain" -d 'Empty the dead
 complete -c qops -n "__fish_qops_needs_command" -f -a "redrive" -d 'Empty the dead letters: replay them, move them, export them, or run a command for each'
 complete -c qops -n "__fish_qops_needs_command" -f -a "purge" -d 'Delete selected messages'
 complete -c qops -n "__fish_qops_needs_command" -f -a "work" -d 'Run a command for each message'
+complete -c qops -n "__fish_qops_needs_command" -f -a "claim" -d 'Take messages under a lease, for a loop in any language'
+complete -c qops -n "__fish_qops_needs_command" -f -a "ack" -d 'A claimed message is done'
+complete -c qops -n "__fish_qops_needs_command" -f -a "nack" -d 'A claimed message failed: again later, or dead'
+complete -c qops -n "__fish_qops_needs_command" -f -a "extend" -d 'Hold a claimed message longer'
 complete -c qops -n "__fish_qops_needs_command" -f -a "queue" -d 'Show or change a queue\'s settings, or remove an empty queue'
 complete -c qops -n "__fish_qops_needs_command" -f -a "pause" -d 'Hand out nothing of a queue until resume; what runs is finished'
 complete -c qops -n "__fish_qops_needs_command" -f -a "resume" -d 'Hand out a paused queue again'
@@ -546,6 +550,83 @@ complete -c qops -n "__fish_qops_using_subcommand work" -l json -d 'The same as 
 complete -c qops -n "__fish_qops_using_subcommand work" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand work" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand work" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand claim" -s n -l limit -d 'At most so many' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -l lease -d 'Hold them so long [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -l wait -d 'Wait so long for a first one' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand claim" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand claim" -l missing-ok -d 'A queue that was never there is an empty one'
+complete -c qops -n "__fish_qops_using_subcommand claim" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand claim" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand claim" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand claim" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand ack" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand ack" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand ack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand ack" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand ack" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand ack" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand ack" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand ack" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand ack" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand nack" -l delay -d 'A failed attempt, and again after so long instead of by the backoff' -r
+complete -c qops -n "__fish_qops_using_subcommand nack" -l error -d 'What went wrong; it becomes the message\'s last error' -r
+complete -c qops -n "__fish_qops_using_subcommand nack" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand nack" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand nack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand nack" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand nack" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand nack" -l dead -d 'A dead letter at once, with reason \'nacked\''
+complete -c qops -n "__fish_qops_using_subcommand nack" -l release -d 'As if it had never been claimed: no attempt is charged'
+complete -c qops -n "__fish_qops_using_subcommand nack" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand nack" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand nack" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand nack" -s h -l help -d 'Print help'
+complete -c qops -n "__fish_qops_using_subcommand extend" -l lease -d 'Hold it so long from now' -r
+complete -c qops -n "__fish_qops_using_subcommand extend" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
+complete -c qops -n "__fish_qops_using_subcommand extend" -s c -l context -d 'The store, by its name in the config file' -r
+complete -c qops -n "__fish_qops_using_subcommand extend" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+json\t''
+ndjson\t''
+csv\t''
+tsv\t''
+id\t''
+raw\t''"
+complete -c qops -n "__fish_qops_using_subcommand extend" -l fields -d 'Only these fields of a record, in this order' -r
+complete -c qops -n "__fish_qops_using_subcommand extend" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c qops -n "__fish_qops_using_subcommand extend" -l json -d 'The same as -o json'
+complete -c qops -n "__fish_qops_using_subcommand extend" -s q -l quiet -d 'Say nothing but errors'
+complete -c qops -n "__fish_qops_using_subcommand extend" -s v -l verbose -d 'Say more: which store, and why'
+complete -c qops -n "__fish_qops_using_subcommand extend" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''

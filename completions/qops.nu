@@ -382,6 +382,103 @@ module completions {
     ...queues: string         # The queues; several take turns
   ]
 
+  def "nu-complete qops claim format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops claim color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Take messages under a lease, for a loop in any language
+  export extern "qops claim" [
+    --limit(-n): string       # At most so many
+    --lease: string           # Hold them so long [default: the queue's, 60s]
+    --wait: string            # Wait so long for a first one
+    --missing-ok              # A queue that was never there is an empty one
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops claim format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops claim color" # When to use colour
+    --help(-h)                # Print help
+    queue: string             # The queue
+  ]
+
+  def "nu-complete qops ack format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops ack color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # A claimed message is done
+  export extern "qops ack" [
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops ack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops ack color" # When to use colour
+    --help(-h)                # Print help
+    ...receipts: string       # Receipts from claim; - reads them, or claim's records, from standard input, one a line
+  ]
+
+  def "nu-complete qops nack format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops nack color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # A claimed message failed: again later, or dead
+  export extern "qops nack" [
+    --delay: string           # A failed attempt, and again after so long instead of by the backoff
+    --dead                    # A dead letter at once, with reason 'nacked'
+    --release                 # As if it had never been claimed: no attempt is charged
+    --error: string           # What went wrong; it becomes the message's last error
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops nack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops nack color" # When to use colour
+    --help(-h)                # Print help
+    ...receipts: string       # Receipts from claim; - reads them, or claim's records, from standard input, one a line
+  ]
+
+  def "nu-complete qops extend format" [] {
+    [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
+  }
+
+  def "nu-complete qops extend color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Hold a claimed message longer
+  export extern "qops extend" [
+    --lease: string           # Hold it so long from now
+    --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
+    --context(-c): string     # The store, by its name in the config file
+    -o: string@"nu-complete qops extend format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    --json                    # The same as -o json
+    --fields: string          # Only these fields of a record, in this order
+    --quiet(-q)               # Say nothing but errors
+    --verbose(-v)             # Say more: which store, and why
+    --color: string@"nu-complete qops extend color" # When to use colour
+    --help(-h)                # Print help
+    ...receipts: string       # Receipts from claim; - reads them, or claim's records, from standard input, one a line
+  ]
+
   def "nu-complete qops queue format" [] {
     [ "table" "json" "ndjson" "csv" "tsv" "id" "raw" ]
   }

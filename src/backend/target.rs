@@ -130,19 +130,6 @@ impl Target {
         }
     }
 
-    /// Why this store may lose messages that it has acknowledged, if it may, as far as its URL tells.
-    #[must_use]
-    pub fn may_lose(&self) -> Option<&'static str> {
-        match &self.place {
-            Place::Sqlite(file) => match file.durability {
-                Durability::Full => None,
-                Durability::Normal => {
-                    Some("with durability=normal a power cut takes the last commits")
-                }
-            },
-        }
-    }
-
     /// The URL of this very store for another process: absolute and without a password.
     #[must_use]
     pub fn url(&self) -> String {

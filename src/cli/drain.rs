@@ -167,7 +167,7 @@ fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
         }
         let did = Did {
             verb: "drain",
-            queue: &args.queue,
+            queue: Some(&args.queue),
             matched: done + failed,
             done,
             failed,

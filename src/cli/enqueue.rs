@@ -167,7 +167,9 @@ const BYTES: usize = 2 << 20;
 /// Puts messages in.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     ctx.writable()?;
-    durable(args, ctx)?;
+    if args.require_durable {
+        ctx.require_durable()?;
+    }
     if let Some(assumed) = args.at.as_ref().and_then(|at| at.assumed.as_ref()) {
         ctx.ui.note(format!("--at is {assumed}"));
     }
@@ -192,17 +194,6 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         (false, _) => given(args, ctx),
         (true, None) => single(args, ctx),
         (true, Some(framing)) => stream(args, ctx, framing),
-    }
-}
-
-fn durable(args: &Args, ctx: &Ctx) -> Result<(), Fail> {
-    let (_, target) = ctx.chosen()?;
-    match target.may_lose() {
-        Some(why) if args.require_durable => Err(Fail::new(
-            Kind::Refused,
-            format!("{} may lose acknowledged messages: {why}", ctx.place()?),
-        )),
-        _ => Ok(()),
     }
 }
 

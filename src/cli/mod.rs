@@ -13,17 +13,22 @@ pub mod usage;
 pub mod when;
 pub mod words;
 
+pub mod ack;
+pub mod claim;
 pub mod completions;
 pub mod doctor;
 pub mod drain;
 pub mod enqueue;
+pub mod extend;
 pub mod help;
 pub mod init;
+pub mod nack;
 pub mod pause;
 pub mod peek;
 pub mod purge;
 pub mod queue;
 pub mod queues;
+pub mod receipts;
 pub mod requeue;
 pub mod resume;
 pub mod show;
@@ -157,6 +162,14 @@ pub enum Command {
     // Working.
     /// Run a command for each message
     Work(Box<work::Args>),
+    /// Take messages under a lease, for a loop in any language
+    Claim(claim::Args),
+    /// A claimed message is done
+    Ack(ack::Args),
+    /// A claimed message failed: again later, or dead
+    Nack(nack::Args),
+    /// Hold a claimed message longer
+    Extend(extend::Args),
     // Settings.
     /// Show or change a queue's settings, or remove an empty queue
     Queue(queue::Args),
@@ -185,6 +198,10 @@ fn dispatch(command: Command, ctx: &Ctx) -> Outcome {
         Command::Drain(args) => drain::run(&args, ctx),
         Command::Purge(args) => purge::run(&args, ctx),
         Command::Work(args) => work::run(&args, ctx),
+        Command::Claim(args) => claim::run(&args, ctx),
+        Command::Ack(args) => ack::run(&args, ctx),
+        Command::Nack(args) => nack::run(&args, ctx),
+        Command::Extend(args) => extend::run(&args, ctx),
         Command::Init(args) => init::run(&args, ctx),
         Command::Doctor(args) => doctor::run(&args, ctx),
         Command::Completions(args) => completions::run(&args, ctx),

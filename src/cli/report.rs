@@ -80,10 +80,15 @@ impl Report {
 
     /// The record.
     #[must_use]
-    pub fn did<'a>(&self, verb: &'static str, queue: &'a QueueName, matched: u64) -> Did<'a> {
+    pub fn did<'a>(
+        &self,
+        verb: &'static str,
+        queue: impl Into<Option<&'a QueueName>>,
+        matched: u64,
+    ) -> Did<'a> {
         Did {
             verb,
-            queue,
+            queue: queue.into(),
             matched,
             done: self.done,
             failed: self.failed(),
@@ -97,8 +102,8 @@ impl Report {
 pub struct Did<'a> {
     /// The verb.
     pub verb: &'static str,
-    /// In which queue.
-    pub queue: &'a QueueName,
+    /// In which queue; none where it was told of receipts alone.
+    pub queue: Option<&'a QueueName>,
     /// Items that were meant.
     pub matched: u64,
     /// Items that are done.
@@ -135,7 +140,7 @@ impl Row for Did<'_> {
     }
 
     fn id(&self) -> &str {
-        self.queue.as_str()
+        self.queue.map_or("", QueueName::as_str)
     }
 }
 
@@ -167,7 +172,7 @@ fn columns<'a, 'd>() -> Vec<crate::ui::Column<'a, Did<'d>>> {
             Cell::new(Shown::new(did.verb))
         }),
         Column::new("QUEUE", Align::Left, Fit::Whole, |did: &Did<'d>| {
-            Cell::new(Shown::new(did.queue))
+            Cell::new(Shown::new(did.queue.map_or("", QueueName::as_str)))
         }),
         number("MATCHED", |did| did.matched),
         number("DONE", |did| did.done),

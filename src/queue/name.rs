@@ -50,6 +50,16 @@ macro_rules! opaque {
 }
 opaque!(Group, MessageId, Receipt, Cursor);
 
+impl Receipt {
+    /// The message that it is a receipt of: whoever holds one can look the message up. Every store writes a receipt as
+    /// the id, a dot, and two parts of its own without a dot.
+    #[must_use]
+    pub fn id(&self) -> MessageId {
+        let id = self.0.rsplitn(3, '.').nth(2).unwrap_or_default();
+        MessageId::from(id)
+    }
+}
+
 /// The number of an operation (one run of requeue, drain or purge), from [`crate::backend::Backend::begin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpId(pub u64);
@@ -147,6 +157,18 @@ mod tests {
             &long,
         ] {
             assert_eq!(QueueName::parse(name).unwrap().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn a_receipt_names_its_message() {
+        for (receipt, id) in [
+            ("7.1.00ff", "7"),
+            ("1700000000000-0@a.b.3.x", "1700000000000-0@a.b"),
+            ("nonsense", ""),
+            ("", ""),
+        ] {
+            assert_eq!(Receipt::from(receipt).id().as_str(), id);
         }
     }
 

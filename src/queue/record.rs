@@ -394,11 +394,11 @@ impl Attempt {
     }
 }
 
-/// The record of what a writing verb did.
+/// The record of what a writing verb did; without a queue where it was told of messages alone.
 #[must_use]
 pub fn summary(
     verb: &str,
-    queue: &QueueName,
+    queue: Option<&QueueName>,
     matched: u64,
     done: u64,
     failed: u64,
@@ -406,7 +406,7 @@ pub fn summary(
 ) -> Record {
     Record::new()
         .with("verb", Value::text(verb))
-        .with("queue", Value::text(queue))
+        .with_some("queue", queue.map(Value::text))
         .with("matched", Value::Int(matched))
         .with("done", Value::Int(done))
         .with("failed", Value::Int(failed))

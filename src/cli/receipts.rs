@@ -1,0 +1,216 @@
+//! What `ack`, `nack` and `extend` share: receipts come in, each is settled, and one that is stale changes nothing and
+//! says what is known.
+
+use super::ctx::Ctx;
+use super::fail::{Fail, Outcome};
+use super::report::{self, Did, Report};
+use crate::backend::{Backend, Exchange, Kind, Settle, Settled, Standing, Verdict};
+use crate::queue::{End, Receipt};
+use crate::ui::Shape;
+use crate::ui::text::counted;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::io::BufRead;
+
+/// So many are settled in one transaction.
+const BATCH: usize = 1_000;
+
+/// A record of `claim`, as far as its receipt goes.
+#[derive(Deserialize)]
+struct HasReceipt<'a> {
+    #[serde(borrow)]
+    receipt: Cow<'a, str>,
+}
+
+/// The receipts that are typed, or stand on standard input: receipts or `claim`'s records, one a line.
+///
+/// # Errors
+/// A line that is neither.
+pub(super) fn read(typed: &[String], stdin: impl BufRead) -> Result<Vec<Receipt>, Fail> {
+    match typed {
+        [dash] if dash == "-" => {}
+        _ => {
+            return Ok(typed
+                .iter()
+                .map(|text| Receipt::from(text.as_str()))
+                .collect());
+        }
+    }
+    let mut receipts = vec![];
+    for (number, line) in (1_u64..).zip(stdin.lines()) {
+        let bad = |why: String| {
+            Fail::new(
+                Kind::BadInput,
+                format!("line {number} of standard input: {why}"),
+            )
+        };
+        let line = line.map_err(|error| bad(error.to_string()))?;
+        let line = line.trim();
+        if line.starts_with('{') {
+            let record: HasReceipt<'_> = serde_json::from_str(line)
+                .map_err(|error| bad(format!("no record of claim: {error}")))?;
+            receipts.push(Receipt::from(record.receipt.as_ref()));
+        } else if !line.is_empty() {
+            receipts.push(Receipt::from(line));
+        }
+    }
+    Ok(receipts)
+}
+
+/// A verdict and how the run ended.
+pub(super) type Judged = (Verdict, Option<End>);
+
+/// The words of a verb.
+pub(super) struct Words {
+    pub(super) verb: &'static str,
+    pub(super) past: &'static str,
+}
+
+/// Settles each receipt by what `judge` says of a batch, and reports.
+pub(super) fn settle(
+    ctx: &Ctx,
+    words: &Words,
+    receipts: &[Receipt],
+    mut judge: impl FnMut(&mut dyn Backend, &[Receipt]) -> Result<Vec<Judged>, Fail>,
+) -> Outcome {
+    let plan = Did::plan(ctx, Shape::One)?;
+    let mut report = Report::default();
+    if !receipts.is_empty() {
+        let mut store = ctx.write()?;
+        for batch in receipts.chunks(BATCH) {
+            let judged = judge(store.as_mut(), batch)?;
+            let settles: Vec<Settle<'_>> = batch
+                .iter()
+                .zip(&judged)
+                .map(|(receipt, (verdict, end))| Settle {
+                    receipt,
+                    verdict: *verdict,
+                    end: end.as_ref(),
+                })
+                .collect();
+            let turn = Exchange {
+                settle: &settles,
+                claim: None,
+            };
+            let exchanged = store
+                .exchange(&turn)
+                .map_err(|error| unfinished(error.into(), words, &report))?;
+            for (receipt, settled) in batch.iter().zip(&exchanged.settled) {
+                match stale(receipt, settled) {
+                    None => report.done += 1,
+                    Some(fail) => report.fail(ctx, &fail),
+                }
+            }
+        }
+    }
+    let done = counted(report.done, "message", "messages");
+    ctx.ui
+        .say(format!("{} {done} ({})", words.past, ctx.place()?));
+    let matched = receipts.len() as u64;
+    report::print(ctx, plan, &[report.did(words.verb, None, matched)])?;
+    Ok(report.code())
+}
+
+fn unfinished(fail: Fail, words: &Words, report: &Report) -> Fail {
+    match report.done {
+        0 => fail,
+        done => fail.hint(format!(
+            "{} before it {} {}; the same again does no harm",
+            counted(done, "receipt", "receipts"),
+            if done == 1 { "is" } else { "are" },
+            words.past
+        )),
+    }
+}
+
+/// What is known of a receipt that is not good; none if it was.
+fn stale(receipt: &Receipt, settled: &Settled) -> Option<Fail> {
+    let id = receipt.id();
+    let what = match settled {
+        Settled::Yes => return None,
+        Settled::Gone if id.as_str().is_empty() => {
+            format!("'{receipt}' is no receipt; nothing changed")
+        }
+        Settled::Gone => {
+            format!(
+                "the receipt is used or stale: message {id} is no longer here (done, or purged)"
+            )
+        }
+        Settled::LeaseLost(Standing::Waiting) => {
+            format!(
+                "the receipt is stale: the lease of message {id} has ended, and it waits to be claimed again"
+            )
+        }
+        Settled::LeaseLost(Standing::Leased(worker)) => {
+            format!("the receipt is stale: message {id} is leased by {worker}")
+        }
+        Settled::LeaseLost(Standing::Dead(reason)) => {
+            format!("the receipt is used or stale: message {id} is a dead letter ({reason})")
+        }
+    };
+    Some(Fail::new(Kind::Conflict, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Reason;
+
+    #[test]
+    fn receipts_are_typed_or_read() {
+        let read_all = |typed: &[&str], stdin: &str| {
+            let typed: Vec<String> = typed.iter().map(|&text| text.to_owned()).collect();
+            read(&typed, stdin.as_bytes()).map(|receipts| {
+                let texts = receipts.iter().map(|receipt| receipt.as_str().to_owned());
+                texts.collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(
+            read_all(&["1.1.a", "2.1.b"], "3.1.c").unwrap(),
+            ["1.1.a", "2.1.b"]
+        );
+        let lines = "1.1.a\n\n {\"v\":1,\"id\":\"2\",\"receipt\":\"2.1.b\"}\r\n";
+        assert_eq!(read_all(&["-"], lines).unwrap(), ["1.1.a", "2.1.b"]);
+        assert!(read_all(&["-"], "").unwrap().is_empty());
+        let problem = read_all(&["-"], "1.1.a\n{\"id\":1}\n")
+            .unwrap_err()
+            .problem();
+        let problem = problem.unwrap();
+        assert_eq!(problem.code, 9);
+        assert!(
+            problem.message.starts_with("line 2 "),
+            "{}",
+            problem.message
+        );
+    }
+
+    #[test]
+    fn a_stale_receipt_says_what_is_known() {
+        let receipt = Receipt::from("7.2.ab");
+        assert!(stale(&receipt, &Settled::Yes).is_none());
+        for (settled, part) in [
+            (Settled::Gone, "message 7 is no longer here"),
+            (Settled::LeaseLost(Standing::Waiting), "waits to be claimed"),
+            (
+                Settled::LeaseLost(Standing::Leased("pay-3:41".to_owned())),
+                "leased by pay-3:41",
+            ),
+            (
+                Settled::LeaseLost(Standing::Dead(Reason::Permanent)),
+                "dead letter (permanent)",
+            ),
+        ] {
+            let fail = stale(&receipt, &settled).unwrap();
+            assert_eq!(fail.code().number(), 7);
+            let message = fail.problem().unwrap().message;
+            assert!(message.contains(part), "{message}");
+        }
+        let message = stale(&Receipt::from("x"), &Settled::Gone)
+            .unwrap()
+            .problem();
+        assert_eq!(
+            message.unwrap().message,
+            "'x' is no receipt; nothing changed"
+        );
+    }
+}
