@@ -15,13 +15,16 @@ fn blocks(language: &str) -> Vec<String> {
             (None, Some(word)) => {
                 open = (word == language)
                     .then(String::new)
-                    .or(Some("\0".to_owned()))
+                    .or(Some("\0".to_owned()));
             }
             (Some(_), Some(_)) => {
                 let block = open.take().unwrap();
                 blocks.extend((!block.starts_with('\0')).then_some(block));
             }
-            (Some(block), None) => *block += &format!("{line}\n"),
+            (Some(block), None) => {
+                *block += line;
+                block.push('\n');
+            }
             (None, None) => {}
         }
     }
