@@ -110,8 +110,31 @@ pub fn did_you_mean(meant: &[String]) -> Option<String> {
 pub fn explained(fail: Fail, ctx: &Ctx) -> Fail {
     match fail {
         Fail::Store(error) if error.kind() == Kind::NotFound => Fail::Store(explain(error, ctx)),
+        Fail::Store(error) if error.hint_text().is_none() => Fail::Store(general(error)),
         other => other,
     }
+}
+
+/// What helps against a whole kind of error, where nobody closer to it knew better.
+fn general(error: Error) -> Error {
+    let path = error.context("path").map(str::to_owned);
+    let file = path.as_deref().unwrap_or("the store");
+    let hint = match error.kind() {
+        Kind::ReadOnly | Kind::Denied => {
+            format!(
+                "{file} and its folder must be writable to whoever runs this; or name another store with --url"
+            )
+        }
+        Kind::Busy | Kind::Timeout | Kind::Unreachable => {
+            "it may pass: run it again; qops doctor looks at the store".to_owned()
+        }
+        Kind::Corrupt => "qops doctor looks at the store".to_owned(),
+        Kind::Bug => {
+            "qops doctor looks at the store; if it finds nothing, please report this".to_owned()
+        }
+        _ => return error,
+    };
+    error.hint(hint)
 }
 
 fn explain(error: Error, ctx: &Ctx) -> Error {

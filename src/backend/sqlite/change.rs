@@ -332,10 +332,12 @@ fn remove_queue(conn: &Connection, queue: &QueueName) -> Result<Settings> {
         .prepare_cached(sql!("queue_used"))?
         .query_row([row.id], |row| row.get::<_, bool>(0))?
     {
-        return Err(
-            Error::new(Kind::Refused, format!("the queue '{queue}' is not empty"))
-                .with("queue", queue.as_str()),
-        );
+        return Err(Error::new(
+            Kind::Refused,
+            format!("the queue '{queue}' is not empty; dead letters count, too"),
+        )
+        .with("queue", queue.as_str())
+        .hint("qops purge deletes what is in it: --all, and --dead --all"));
     }
     conn.prepare_cached(sql!("queue_forget_keys"))?
         .execute([row.id])?;

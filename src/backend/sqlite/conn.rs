@@ -64,6 +64,7 @@ impl Store {
             {
                 connect(&file, options.access)?
             }
+            Err(error) if error.kind() == Kind::Corrupt => return Err(not_ours(&file.path, error)),
             conn => conn?,
         };
         let mut store = Self {
@@ -132,6 +133,16 @@ impl Store {
     pub(super) fn queue(&self, name: &QueueName) -> Result<QueueRow> {
         find_queue(&self.conn, name)?.ok_or_else(|| no_queue(name))
     }
+}
+
+fn not_ours(path: &Path, error: Error) -> Error {
+    Error::new(
+        Kind::Corrupt,
+        format!("{} is no SQLite database, or a damaged one", path.display()),
+    )
+    .with("path", path.display().to_string())
+    .because(error)
+    .hint("it is left as it is; name another file with -u sqlite:PATH")
 }
 
 /// The error of a queue that was never there.
