@@ -51,8 +51,8 @@ pub struct Settle<'a> {
     pub receipt: &'a Receipt,
     /// What becomes of it.
     pub verdict: Verdict,
-    /// How its run ended: a row of its history, and the message's last error where the verdict is Retry or Dead. A
-    /// retry, death or release of a run that was started and has no `end` is written without one.
+    /// How its run ended: a row of its history if it was started, and the message's last error where the verdict is
+    /// Retry or Dead. The row of a started run without an `end` says what the verdict says.
     pub end: Option<&'a End>,
 }
 
@@ -118,7 +118,7 @@ pub struct Claim<'a> {
     pub lease: Duration,
     /// These are starts: nothing is fetched ahead, so the claim counts the attempts itself.
     pub start: bool,
-    /// When a message without its own number is spent.
+    /// When a message without its own number is spent. A spent one is not handed out: it becomes a dead letter.
     pub max_attempts: u32,
     /// Which.
     pub pick: Pick<'a>,
@@ -155,7 +155,7 @@ pub struct Claimed {
     pub got: Vec<Delivery>,
     /// Messages that this claim found spent or expired and made dead letters, with why.
     pub buried: Vec<(MessageId, Reason)>,
-    /// Nothing is handed out because the queue is paused.
+    /// Nothing that is ready is handed out because the queue is paused; dead letters still are.
     pub paused: bool,
     /// When `got` has fewer than asked: how long until something that is delayed or leased now may be ready; zero if
     /// something is ready already (the byte limit). None: nothing is delayed and nothing leased, by anybody.
@@ -257,8 +257,8 @@ pub enum Change<'a> {
     Requeue {
         /// When.
         due: Due,
-        /// Dead letters alone: into this queue, with payload, key, group, headers, priority and replays; a key that the
-        /// queue holds is skipped.
+        /// Dead letters alone: into this queue, which comes into being with the first, with payload, key, group,
+        /// headers, priority and replays; a key that the queue holds is skipped.
         to: Option<&'a QueueName>,
         /// Whether attempts and deferrals begin at 0.
         reset: bool,

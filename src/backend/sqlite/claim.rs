@@ -83,13 +83,22 @@ impl Claiming<'_> {
     fn take(&mut self) -> Result<()> {
         let mut full = false;
         let mut priority: i64 = i64::from(i8::MAX);
+        let mut buried = self.claimed.buried.len();
         while !self.is_full(full) {
             let below: Option<i64> = self
                 .conn
                 .prepare_cached(sql!("next_priority"))?
                 .query_row(params![self.queue_id, priority], |row| row.get(0))
                 .optional()?;
-            let Some(next) = below else { break };
+            let Some(next) = below else {
+                if buried == self.claimed.buried.len() {
+                    break;
+                }
+                // What was buried may have freed the next of its group, of whatever priority.
+                buried = self.claimed.buried.len();
+                priority = i64::from(i8::MAX);
+                continue;
+            };
             priority = next;
             full = self.take_of(priority)?;
         }
@@ -121,10 +130,10 @@ impl Claiming<'_> {
                     self.deliver(row)?;
                 }
             }
-            if more || self.claimed.buried.len() >= FLOOD {
+            if (more && !buried) || self.claimed.buried.len() >= FLOOD {
                 return Ok(true);
             }
-            // Burying may have freed the next of a group, and made room.
+            // Burying may have freed the next of a group, and made room for others and for their bytes.
             if none || !buried || self.claimed.got.len() >= self.wanted.max {
                 return Ok(false);
             }

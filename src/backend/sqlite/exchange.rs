@@ -1,6 +1,6 @@
 //! The worker's round trip: settle, then claim, in one transaction.
 
-use super::super::{Claim, Claimed, Exchange, Exchanged, Result};
+use super::super::{Claim, Claimed, Exchange, Exchanged, Kind, Result};
 use super::conn::Store;
 use super::{claim, full, settle};
 use crate::queue::Timestamp;
@@ -26,7 +26,11 @@ pub(super) fn exchange(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchang
         let claimed = match &turn.claim {
             None => Ok(Claimed::default()),
             Some(wanted) if turn.settle.is_empty() => {
-                Ok(claim::claim(conn, wanted, &identity, now)?)
+                match claim::claim(conn, wanted, &identity, now) {
+                    // Nothing was done yet that would have to be taken back.
+                    Err(error) if error.kind() == Kind::NotFound => Err(error),
+                    claimed => Ok(claimed?),
+                }
             }
             Some(wanted) => claim_apart(conn, wanted, &identity, now)?,
         };

@@ -25,13 +25,9 @@ pub(super) fn claim(
             break;
         }
         let first = Page::first(left, Order::Oldest);
-        let bytes = claiming.wanted.bytes.saturating_sub(claiming.bytes);
-        if bytes == 0 && !claiming.claimed.got.is_empty() {
-            break;
-        }
         let page = Page {
             after: cursor.as_ref(),
-            bytes,
+            bytes: claiming.wanted.bytes,
             ..first
         };
         let walk = Walk {
@@ -69,7 +65,8 @@ pub(super) fn claim(
             claiming.hand_out(message, lease_until, doubt);
         }
         cursor = walked.next;
-        if cursor.is_none() {
+        // A page has one row at least, so a second one could pass the bytes; the cursor says that there may be more.
+        if cursor.is_none() || !claiming.claimed.got.is_empty() {
             break;
         }
     }

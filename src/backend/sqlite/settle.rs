@@ -367,6 +367,11 @@ fn close(
     now: Timestamp,
 ) -> Result<()> {
     let Some(open) = open else { return Ok(()) };
+    let outcome = match (end, outcome) {
+        // Whatever ended it, it was given back without a charge.
+        (_, Outcome::Released) | (None, _) => outcome,
+        (Some(end), _) => end.outcome,
+    };
     // The end of a lost run is not known, so neither is its length.
     let took = match (end, outcome) {
         (Some(end), _) => Some(micros(end.took)),
@@ -381,7 +386,7 @@ fn close(
             open.started_at,
             took,
             open.worker,
-            end.map_or(outcome, |end| end.outcome).word(),
+            outcome.word(),
             end.and_then(|end| end.exit),
             end.and_then(|end| end.signal),
             end.and_then(last_error),
