@@ -1,0 +1,4 @@
+//! What the suite stands on: the reference model, and the stages on which every backend is played.
+
+pub mod model;
+pub mod stage;
