@@ -230,7 +230,7 @@ impl Teller<'_> {
                     }
                 }
                 if self.alone {
-                    self.line = Some(ui.progress(&self.text(), None));
+                    self.line = Some(ui.status(&self.text()));
                 }
             }
             Note::Buried { id, reason } => {

@@ -65,10 +65,10 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let otherwise = if ids.is_some() { &[][..] } else { WAITING };
     let what = args
         .select
-        .selection(args.queue.clone(), ids, otherwise, now);
+        .selection(args.queue.clone(), None, otherwise, now);
     let on_screen = plan.format() == Format::Table && ctx.ui.stdout_is_terminal();
     let limit = match args.select.limit {
-        None if on_screen && what.ids.is_none() => Some(SCREENFUL),
+        None if on_screen && ids.is_none() => Some(SCREENFUL),
         _ => args.select.limit(),
     };
     let walk = Look {
@@ -82,20 +82,21 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
             Detail::Full
         },
     };
-    let mut seen = Seen::of(&what);
-    let shown = print(ctx, plan, store.as_mut(), &walk, now, &mut seen)?;
+    let mut report = Report::default();
+    let shown = print(
+        ctx,
+        plan,
+        store.as_mut(),
+        &walk,
+        ids.as_deref(),
+        now,
+        &mut report,
+    )?;
     if on_screen && args.select.limit.is_none() && limit == Some(shown) {
         more(ctx, store.as_mut(), &what, shown)?;
     }
     if shown == 0 && !args.select.is_given() {
         only_dead(ctx, store.as_mut(), &args.queue)?;
-    }
-    let mut report = Report {
-        done: shown,
-        ..Report::default()
-    };
-    if limit.is_none_or(|limit| shown < limit) {
-        seen.complain(ctx, &mut report);
     }
     Ok(match report.code() {
         Code::Done if args.exit_status && shown == 0 => Code::Nothing,
@@ -109,8 +110,9 @@ fn print(
     plan: Plan,
     store: &mut dyn Backend,
     walk: &Look<'_>,
+    ids: Option<&[MessageId]>,
     now: Timestamp,
-    seen: &mut Seen,
+    report: &mut Report,
 ) -> Result<u64, Fail> {
     let columns = if walk.what.only_dead() {
         of_dead(now)
@@ -118,18 +120,56 @@ fn print(
         of_waiting(now)
     };
     let mut stream = Stream::new(&ctx.ui, plan, columns);
-    let mut failed: Option<OutError> = None;
-    let looked = look(store, walk, &mut |message| {
-        seen.meet(&message.id);
-        failed = stream.push(&message).err();
-        Ok(failed.is_none())
-    })?;
-    if let Some(error) = failed {
-        return Err(error.into());
+    for part in parts(walk.what, ids, walk.reverse) {
+        let left = walk.limit.map(|limit| limit - report.done);
+        if left == Some(0) {
+            break;
+        }
+        let (mut failed, mut met) = (None::<OutError>, HashSet::new());
+        let walk = Look {
+            what: &part,
+            limit: left,
+            ..*walk
+        };
+        let looked = look(store, &walk, &mut |message| {
+            failed = stream.push(&message).err();
+            if part.ids.is_some() {
+                met.insert(message.id);
+            }
+            Ok(failed.is_none())
+        })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        report.done += looked.shown;
+        if left.is_none_or(|left| looked.shown < left) {
+            complain(ctx, &part, &met, looked.gone, report);
+        }
     }
     stream.finish()?;
-    seen.gone = looked.gone.into_iter().collect();
-    Ok(looked.shown)
+    Ok(report.done)
+}
+
+/// One look, or one for every few ids: a list of a million is gone through once, as it was given.
+fn parts<'a>(
+    what: &'a Selection,
+    ids: Option<&'a [MessageId]>,
+    reverse: bool,
+) -> Box<dyn Iterator<Item = Selection> + 'a> {
+    // Few: a store may compare each message with each id of a list.
+    const IDS: usize = 200;
+    let Some(ids) = ids else {
+        return Box::new(std::iter::once(what.clone()));
+    };
+    let few = |some: &[MessageId]| Selection {
+        ids: Some(some.to_vec()),
+        ..what.clone()
+    };
+    if reverse {
+        Box::new(ids.chunks(IDS).rev().map(few))
+    } else {
+        Box::new(ids.chunks(IDS).map(few))
+    }
 }
 
 fn more(ctx: &Ctx, store: &mut dyn Backend, what: &Selection, shown: u64) -> Result<(), Fail> {
@@ -157,39 +197,26 @@ fn only_dead(ctx: &Ctx, store: &mut dyn Backend, queue: &QueueName) -> Result<()
     Ok(())
 }
 
-/// Ids that were asked for and nothing else: those that were not met are missing.
-#[derive(Default)]
-struct Seen {
-    wanted: Vec<MessageId>,
-    met: HashSet<MessageId>,
-    gone: HashSet<MessageId>,
-}
-
-impl Seen {
-    fn of(what: &Selection) -> Self {
-        let plain = Selection {
-            ids: what.ids.clone(),
-            queue: what.queue.clone(),
-            ..Selection::default()
-        };
-        let wanted = what.ids.clone().filter(|_| plain == *what);
-        Self {
-            wanted: wanted.unwrap_or_default(),
-            ..Self::default()
-        }
+/// Names the ids that were asked for, by nothing but their ids, and were not met.
+fn complain(
+    ctx: &Ctx,
+    what: &Selection,
+    met: &HashSet<MessageId>,
+    gone: Vec<MessageId>,
+    report: &mut Report,
+) {
+    let by_id_alone = Selection {
+        ids: what.ids.clone(),
+        queue: what.queue.clone(),
+        ..Selection::default()
+    };
+    if by_id_alone != *what {
+        return;
     }
-
-    fn meet(&mut self, id: &MessageId) {
-        if !self.wanted.is_empty() {
-            self.met.insert(id.clone());
-        }
-    }
-
-    fn complain(&self, ctx: &Ctx, report: &mut Report) {
-        for id in self.wanted.iter().filter(|id| !self.met.contains(*id)) {
-            let fail = Fail::from(missing(id, self.gone.contains(id)));
-            report.fail(ctx, &suggest::explained(fail, ctx));
-        }
+    let gone: HashSet<MessageId> = gone.into_iter().collect();
+    for id in what.ids.iter().flatten().filter(|id| !met.contains(*id)) {
+        let fail = Fail::from(missing(id, gone.contains(id)));
+        report.fail(ctx, &suggest::explained(fail, ctx));
     }
 }
 

@@ -87,14 +87,38 @@ pub struct Args {
 }
 
 impl Args {
-    fn plan(&self) -> Result<Plan, Fail> {
+    /// The command line with `--` where it was probably meant: before the first word after a queue that is a program.
+    fn guess(&self, typed: &[OsString]) -> String {
+        let words: Vec<_> = typed
+            .iter()
+            .skip(1)
+            .map(|word| word.to_string_lossy())
+            .collect();
+        let later = &self.queues[1..];
+        let program = words.iter().position(|word| {
+            later.iter().any(|queue| queue.as_str() == word)
+                && self.flags.command(&[word.as_ref().into()]).is_ok()
+        });
+        let mut line = "qops".to_owned();
+        for (n, word) in words.iter().enumerate() {
+            if Some(n) == program {
+                line += " --";
+            }
+            line.push(' ');
+            line += &super::words::shell_word(word);
+        }
+        if program.is_none() {
+            line += " -- COMMAND";
+        }
+        line
+    }
+
+    fn plan(&self, typed: &[OsString]) -> Result<Plan, Fail> {
         let command = match &self.shell {
             Some(line) => self.flags.shell(line)?,
             None if self.command.is_empty() => {
-                return Err(Fail::usage("there is no command to run").hint(format!(
-                    "put it after --: qops work {} -- COMMAND",
-                    super::words::shell_word(self.queues[0].as_str())
-                )));
+                return Err(Fail::usage("there is no command to run")
+                    .hint(format!("put -- before the command: {}", self.guess(typed))));
             }
             None => self.flags.command(&self.command)?,
         };
@@ -134,7 +158,7 @@ impl Args {
 
 /// Works.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let plan = args.plan()?;
+    let plan = args.plan(ctx.args())?;
     // What is wrong with the command line or the configuration is said by the outer process, once.
     ctx.writable()?;
     if args.require_durable {

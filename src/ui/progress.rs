@@ -44,6 +44,26 @@ impl Ui {
     }
 }
 
+impl Ui {
+    /// A line that says how things stand; hidden off a terminal and with `-q`.
+    #[must_use]
+    pub fn status(&self, text: &str) -> Progress {
+        let visible = self.decided.stderr && self.decided.loudness > Loudness::Quiet;
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(Shown::new(text).into_string());
+        bar.tick();
+        Progress(bar)
+    }
+}
+
 impl Progress {
     /// So many more are done.
     pub fn advance(&self, by: u64) {

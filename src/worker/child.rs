@@ -394,7 +394,9 @@ impl Run<'_> {
             if left > 0 {
                 let read: usize = streams_of(started).map(|stream| stream.read(buffer)).sum();
                 left = left.saturating_sub(read);
-                if read == 0 || left == 0 {
+                // A stream that owes too much is not read for now, and is not at its end.
+                let held_up = streams_of(started).any(|stream| stream.is_held_up());
+                if read == 0 && !held_up || left == 0 {
                     left = 0;
                     streams_of(started).for_each(Stream::close);
                 }

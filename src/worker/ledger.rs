@@ -153,7 +153,7 @@ mod tests {
         let mut ledger = Ledger::default();
         let before = Moment::now();
         ledger.enter(&receipt("a"), before, Duration::from_secs(30));
-        ledger.enter(&receipt("b"), before, Duration::from_secs(60));
+        ledger.enter(&receipt("b"), before, Duration::from_mins(1));
         assert_eq!(
             ledger.next_beat(),
             Some(before.plus(Duration::from_secs(10)))

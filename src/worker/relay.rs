@@ -134,6 +134,11 @@ impl Stream {
         self.written < self.pending.len()
     }
 
+    /// Whether it is not read for now, because too much of it waits to be written.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.source.is_some() && self.pending.len() - self.written >= PENDING
+    }
+
     /// Reads what is there, unless too much waits to be written; how much it was.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> usize {
         if self.pending.len() - self.written >= PENDING {

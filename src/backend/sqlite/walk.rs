@@ -289,11 +289,20 @@ impl Walk<'_> {
         } else {
             sql!("keys_due")
         };
-        let end = if back { i64::MAX } else { i64::MIN };
-        let (due, id) = from.unwrap_or((end, end));
+        // Where the walk begins is a key too: beyond every message that is due at `after`, or at `until`.
+        let (begin, other) = if back {
+            ((until, i64::MAX), after)
+        } else {
+            ((after, i64::MAX), until)
+        };
+        let from = match from {
+            Some(from) if back => from.min(begin),
+            Some(from) => from.max(begin),
+            None => begin,
+        };
         let mut statement = self.conn.prepare_cached(statement)?;
         let rows = statement.query_map(
-            params![queue_id, priority, after, until, due, id, at_most(ask)],
+            params![queue_id, priority, other, from.0, from.1, at_most(ask)],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
