@@ -333,7 +333,7 @@ _qops() {
             return 0
             ;;
         qops__subcmd__drain)
-            opts="-n -y -j -u -c -o -q -v -h --id --state --dead --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --to --export --delay --keep-attempts --expired --yes --dry-run --expect --jobs --lease --timeout --kill-after --input --output --url --context --json --fields --quiet --verbose --color --help"
+            opts="-n -j -u -c -o -q -v -h --id --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --to --export --delay --keep-attempts --expired --yes --dry-run --expect --jobs --lease --timeout --kill-after --input --output --url --context --json --fields --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -341,10 +341,6 @@ _qops() {
             case "${prev}" in
                 --id)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state)
-                    COMPREPLY=($(compgen -W "ready delayed blocked running dead" -- "${cur}"))
                     return 0
                     ;;
                 --key)
@@ -787,18 +783,18 @@ _qops() {
             return 0
             ;;
         qops__subcmd__peek)
-            opts="-n -e -u -c -o -q -v -h --id --state --dead --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --exit-status --url --context --json --fields --quiet --verbose --color --help"
+            opts="-n -e -u -c -o -q -v -h --state --dead --id --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --exit-status --url --context --json --fields --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --state)
                     COMPREPLY=($(compgen -W "ready delayed blocked running dead" -- "${cur}"))
+                    return 0
+                    ;;
+                --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --key)
@@ -877,18 +873,18 @@ _qops() {
             return 0
             ;;
         qops__subcmd__purge)
-            opts="-n -y -u -c -o -q -v -h --id --state --dead --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --all --keep-keys --yes --dry-run --expect --url --context --json --fields --quiet --verbose --color --help"
+            opts="-n -u -c -o -q -v -h --state --dead --id --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --all --keep-keys --yes --dry-run --expect --url --context --json --fields --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --state)
                     COMPREPLY=($(compgen -W "ready delayed blocked running dead" -- "${cur}"))
+                    return 0
+                    ;;
+                --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --key)
@@ -1201,18 +1197,18 @@ _qops() {
             return 0
             ;;
         qops__subcmd__requeue)
-            opts="-n -y -u -c -o -q -v -h --id --state --dead --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --all --delay --keep-attempts --expired --yes --dry-run --expect --url --context --json --fields --quiet --verbose --color --help"
+            opts="-n -u -c -o -q -v -h --state --dead --id --key --group --older-than --newer-than --since --until --error --grep --limit --reverse --all --delay --keep-attempts --expired --yes --dry-run --expect --url --context --json --fields --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --id)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --state)
                     COMPREPLY=($(compgen -W "ready delayed blocked running dead" -- "${cur}"))
+                    return 0
+                    ;;
+                --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --key)

@@ -215,12 +215,12 @@ complete -c qops -n "__fish_qops_using_subcommand ls" -l json -d 'The same as -o
 complete -c qops -n "__fish_qops_using_subcommand ls" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand ls" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand ls" -s h -l help -d 'Print help'
-complete -c qops -n "__fish_qops_using_subcommand peek" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''
 blocked\t''
 running\t''
 dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand peek" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -285,12 +285,12 @@ complete -c qops -n "__fish_qops_using_subcommand stats" -l json -d 'The same as
 complete -c qops -n "__fish_qops_using_subcommand stats" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand stats" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand stats" -s h -l help -d 'Print help'
-complete -c qops -n "__fish_qops_using_subcommand requeue" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''
 blocked\t''
 running\t''
 dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -320,18 +320,18 @@ complete -c qops -n "__fish_qops_using_subcommand requeue" -l reverse -d 'From t
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l all -d 'All dead letters, or all of --state'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l keep-attempts -d 'Go on counting attempts where they were'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l expired -d 'Dead letters whose time to live passed, too'
-complete -c qops -n "__fish_qops_using_subcommand requeue" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand requeue" -l yes -d 'Do not ask'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l dry-run -d 'Show what would be done; change nothing'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand requeue" -s h -l help -d 'Print help'
-complete -c qops -n "__fish_qops_using_subcommand retry" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''
 blocked\t''
 running\t''
 dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand retry" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -361,18 +361,13 @@ complete -c qops -n "__fish_qops_using_subcommand retry" -l reverse -d 'From the
 complete -c qops -n "__fish_qops_using_subcommand retry" -l all -d 'All dead letters, or all of --state'
 complete -c qops -n "__fish_qops_using_subcommand retry" -l keep-attempts -d 'Go on counting attempts where they were'
 complete -c qops -n "__fish_qops_using_subcommand retry" -l expired -d 'Dead letters whose time to live passed, too'
-complete -c qops -n "__fish_qops_using_subcommand retry" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand retry" -l yes -d 'Do not ask'
 complete -c qops -n "__fish_qops_using_subcommand retry" -l dry-run -d 'Show what would be done; change nothing'
 complete -c qops -n "__fish_qops_using_subcommand retry" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand retry" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand retry" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand retry" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l id -d 'This message; may be given again' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
-delayed\t''
-blocked\t''
-running\t''
-dead\t''"
 complete -c qops -n "__fish_qops_using_subcommand drain" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -386,13 +381,13 @@ complete -c qops -n "__fish_qops_using_subcommand drain" -l to -d 'Into this que
 complete -c qops -n "__fish_qops_using_subcommand drain" -l export -d 'Append each to this file (- is stdout) and remove it once its line is there' -r -F
 complete -c qops -n "__fish_qops_using_subcommand drain" -l delay -d 'Ready after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -s j -l jobs -d 'Commands at once [default: 1]' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -l kill-after -d 'From TERM to KILL' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
 none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand drain" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
 prefix\t'In whole lines, each with the message\'s id before it'
 discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
 complete -c qops -n "__fish_qops_using_subcommand drain" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
@@ -408,22 +403,16 @@ complete -c qops -n "__fish_qops_using_subcommand drain" -l fields -d 'Only thes
 complete -c qops -n "__fish_qops_using_subcommand drain" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c qops -n "__fish_qops_using_subcommand drain" -l dead -d 'Dead letters: the same as --state dead'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l reverse -d 'From the other end'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l keep-attempts -d 'Go on counting attempts where they were'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l expired -d 'Dead letters whose time to live passed, too'
-complete -c qops -n "__fish_qops_using_subcommand drain" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand drain" -l yes -d 'Do not ask'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l dry-run -d 'Show what would be done; change nothing'
 complete -c qops -n "__fish_qops_using_subcommand drain" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand drain" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand drain" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand drain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l id -d 'This message; may be given again' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
-delayed\t''
-blocked\t''
-running\t''
-dead\t''"
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -437,13 +426,13 @@ complete -c qops -n "__fish_qops_using_subcommand redrive" -l to -d 'Into this q
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l export -d 'Append each to this file (- is stdout) and remove it once its line is there' -r -F
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l delay -d 'Ready after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s j -l jobs -d 'Commands at once [default: 1]' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l kill-after -d 'From TERM to KILL' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
 none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
 prefix\t'In whole lines, each with the message\'s id before it'
 discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
@@ -459,22 +448,21 @@ complete -c qops -n "__fish_qops_using_subcommand redrive" -l fields -d 'Only th
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l dead -d 'Dead letters: the same as --state dead'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l reverse -d 'From the other end'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l keep-attempts -d 'Go on counting attempts where they were'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l expired -d 'Dead letters whose time to live passed, too'
-complete -c qops -n "__fish_qops_using_subcommand redrive" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l yes -d 'Do not ask'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l dry-run -d 'Show what would be done; change nothing'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c qops -n "__fish_qops_using_subcommand purge" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''
 blocked\t''
 running\t''
 dead\t''"
+complete -c qops -n "__fish_qops_using_subcommand purge" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -l group -d 'In this group' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -l older-than -d 'That died (dead letters alone) or were enqueued longer ago than this' -r
@@ -502,7 +490,7 @@ complete -c qops -n "__fish_qops_using_subcommand purge" -l dead -d 'Dead letter
 complete -c qops -n "__fish_qops_using_subcommand purge" -l reverse -d 'From the other end'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l all -d 'All that is ready, delayed and blocked, or all of --state'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l keep-keys -d 'Keep the keys taken for the queue\'s window, as after done'
-complete -c qops -n "__fish_qops_using_subcommand purge" -s y -l yes -d 'Do not ask'
+complete -c qops -n "__fish_qops_using_subcommand purge" -l yes -d 'Do not ask'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l dry-run -d 'Show what would be done; change nothing'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand purge" -s q -l quiet -d 'Say nothing but errors'
@@ -511,13 +499,13 @@ complete -c qops -n "__fish_qops_using_subcommand purge" -s h -l help -d 'Print 
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-messages -d 'Stop after so many messages' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-time -d 'Stop after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-failures -d 'Stop after so many commands that failed (then the exit is 1)' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -s j -l jobs -d 'Commands at once' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -s j -l jobs -d 'Commands at once [default: 1]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -l kill-after -d 'From TERM to KILL' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'What the command\'s standard input is' -r -f -a "stdin\t'The payload'
+complete -c qops -n "__fish_qops_using_subcommand work" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
 none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand work" -l output -d 'What becomes of the command\'s output' -r -f -a "pass\t'As it is'
+complete -c qops -n "__fish_qops_using_subcommand work" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
 prefix\t'In whole lines, each with the message\'s id before it'
 discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
 complete -c qops -n "__fish_qops_using_subcommand work" -l grace -d 'How long a worker that stops lets its commands finish' -r

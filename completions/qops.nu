@@ -104,9 +104,9 @@ module completions {
 
   # Look at messages; nothing changes
   export extern "qops peek" [
-    --id: string              # This message; may be given again
     --state: string@"nu-complete qops peek state" # In these states: ready, delayed, blocked, running, dead
     --dead                    # Dead letters: the same as --state dead
+    --id: string              # This message; may be given again
     --key: string             # With this key
     --group: string           # In this group
     --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
@@ -190,9 +190,9 @@ module completions {
 
   # Make selected messages ready again
   export extern "qops requeue" [
-    --id: string              # This message; may be given again
     --state: string@"nu-complete qops requeue state" # In these states: ready, delayed, blocked, running, dead
     --dead                    # Dead letters: the same as --state dead
+    --id: string              # This message; may be given again
     --key: string             # With this key
     --group: string           # In this group
     --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
@@ -207,7 +207,7 @@ module completions {
     --delay: string           # Ready after so long
     --keep-attempts           # Go on counting attempts where they were
     --expired                 # Dead letters whose time to live passed, too
-    --yes(-y)                 # Do not ask
+    --yes                     # Do not ask
     --dry-run                 # Show what would be done; change nothing
     --expect: string          # Refuse (4) unless exactly so many messages are meant
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
@@ -222,10 +222,6 @@ module completions {
     queue: string             # The queue
     ...ids: string            # These messages; - reads ids or records from standard input, one a line
   ]
-
-  def "nu-complete qops drain state" [] {
-    [ "ready" "delayed" "blocked" "running" "dead" ]
-  }
 
   def "nu-complete qops drain input" [] {
     [ "stdin" "none" ]
@@ -246,8 +242,6 @@ module completions {
   # Empty the dead letters: replay them, move them, export them, or run a command for each
   export extern "qops drain" [
     --id: string              # This message; may be given again
-    --state: string@"nu-complete qops drain state" # In these states: ready, delayed, blocked, running, dead
-    --dead                    # Dead letters: the same as --state dead
     --key: string             # With this key
     --group: string           # In this group
     --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
@@ -263,15 +257,15 @@ module completions {
     --delay: string           # Ready after so long
     --keep-attempts           # Go on counting attempts where they were
     --expired                 # Dead letters whose time to live passed, too
-    --yes(-y)                 # Do not ask
+    --yes                     # Do not ask
     --dry-run                 # Show what would be done; change nothing
     --expect: string          # Refuse (4) unless exactly so many messages are meant
-    --jobs(-j): string        # Commands at once
+    --jobs(-j): string        # Commands at once [default: 1]
     --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
-    --kill-after: string      # From TERM to KILL
-    --input: string@"nu-complete qops drain input" # What the command's standard input is
-    --output: string@"nu-complete qops drain output" # What becomes of the command's output
+    --kill-after: string      # From TERM to KILL [default: 10s]
+    --input: string@"nu-complete qops drain input" # What the command's standard input is [default: stdin, the payload]
+    --output: string@"nu-complete qops drain output" # What becomes of the command's output [default: pass]
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
     -o: string@"nu-complete qops drain format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
@@ -282,7 +276,6 @@ module completions {
     --color: string@"nu-complete qops drain color" # When to use colour
     --help(-h)                # Print help (see more with '--help')
     queue: string             # The queue
-    ...ids: string            # These messages; - reads ids or records from standard input, one a line
   ]
 
   def "nu-complete qops purge state" [] {
@@ -299,9 +292,9 @@ module completions {
 
   # Delete selected messages
   export extern "qops purge" [
-    --id: string              # This message; may be given again
     --state: string@"nu-complete qops purge state" # In these states: ready, delayed, blocked, running, dead
     --dead                    # Dead letters: the same as --state dead
+    --id: string              # This message; may be given again
     --key: string             # With this key
     --group: string           # In this group
     --older-than: string      # That died (dead letters alone) or were enqueued longer ago than this
@@ -314,7 +307,7 @@ module completions {
     --reverse                 # From the other end
     --all                     # All that is ready, delayed and blocked, or all of --state
     --keep-keys               # Keep the keys taken for the queue's window, as after done
-    --yes(-y)                 # Do not ask
+    --yes                     # Do not ask
     --dry-run                 # Show what would be done; change nothing
     --expect: string          # Refuse (4) unless exactly so many messages are meant
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
@@ -354,12 +347,12 @@ module completions {
     --max-messages: string    # Stop after so many messages
     --max-time: string        # Stop after so long
     --max-failures: string    # Stop after so many commands that failed (then the exit is 1)
-    --jobs(-j): string        # Commands at once
+    --jobs(-j): string        # Commands at once [default: 1]
     --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
-    --kill-after: string      # From TERM to KILL
-    --input: string@"nu-complete qops work input" # What the command's standard input is
-    --output: string@"nu-complete qops work output" # What becomes of the command's output
+    --kill-after: string      # From TERM to KILL [default: 10s]
+    --input: string@"nu-complete qops work input" # What the command's standard input is [default: stdin, the payload]
+    --output: string@"nu-complete qops work output" # What becomes of the command's output [default: pass]
     --no-heartbeat            # Do not extend leases; a --timeout must be under the lease then
     --grace: string           # How long a worker that stops lets its commands finish
     --max-attempts: string    # Starts before a message is a dead letter [default: the queue's, 7]

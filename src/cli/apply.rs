@@ -1,26 +1,33 @@
 //! What requeue, drain and purge share: count first, ask, then change in chunks, and say what became of each.
 
+mod missing;
+
 use super::ctx::{Ctx, who};
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did, Report};
-use super::{select, suggest, words};
+use super::select::{self, Ids};
+use super::stop::Stop;
+use super::words;
 use crate::backend::{Backend, Change, Intent, Kind, Op, Page, Run};
 use crate::bulk::{Ended, Walk, change};
 use crate::queue::time::age_text;
-use crate::queue::{MessageId, Order, QueueName, Selection, State, Timestamp};
+use crate::queue::{Message, MessageId, Order, QueueName, Selection, State, Timestamp};
 use crate::ui::text::{counted, grouped};
-use crate::ui::{Answer, Plan, Shape, Shown};
+use crate::ui::{Answer, Plan, Progress, Shape, Shown};
+use std::collections::HashSet;
 
-/// So many ids are looked up in one call.
+/// So many ids are changed in one call.
 const IDS: usize = 1_000;
+/// Nobody has more.
+const ALL: u64 = u64::MAX - 1;
 
 /// Flags of every verb that changes many messages.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Before anything is changed")]
 pub struct Guards {
     /// Do not ask
-    #[arg(long, short)]
+    #[arg(long)]
     pub yes: bool,
     /// Show what would be done; change nothing
     #[arg(long)]
@@ -43,6 +50,17 @@ pub struct Wording {
     pub would: &'static str,
 }
 
+/// Which states a verb means.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct States<'a> {
+    /// Where none is named.
+    pub(super) otherwise: &'a [State],
+    /// Also where ids are named: else whoever names a message means it whatever its state is.
+    pub(super) always: bool,
+    /// Dead letters that expired are passed over, unless they are named.
+    pub(super) skip_expired: bool,
+}
+
 /// A change that somebody typed.
 pub(super) struct Job<'a> {
     pub(super) ctx: &'a Ctx,
@@ -50,112 +68,152 @@ pub(super) struct Job<'a> {
     pub(super) queue: &'a QueueName,
     pub(super) select: &'a select::Flags,
     pub(super) guards: &'a Guards,
-    /// All states that the verb takes where none is named.
-    pub(super) states: &'a [State],
+    pub(super) states: States<'a>,
     pub(super) change: Change<'a>,
-    /// Dead letters that expired are passed over.
-    pub(super) skip_expired: bool,
-    /// What is meant died before the verb began.
-    pub(super) bounded: bool,
     /// Ids do not stand for a confirmation.
     pub(super) always_ask: bool,
+}
+
+/// What is meant: one selection, or one for every thousand ids.
+pub(super) struct Meant {
+    base: Selection,
+    ids: Option<Ids>,
+}
+
+impl Meant {
+    /// Each selection, made when its turn comes: a million ids are not held twice.
+    pub(super) fn each(&self) -> Box<dyn Iterator<Item = Selection> + '_> {
+        match &self.ids {
+            None => Box::new(std::iter::once(self.base.clone())),
+            Some(ids) => Box::new(ids.chunks(IDS).map(|ids| Selection {
+                ids: Some(ids),
+                ..self.base.clone()
+            })),
+        }
+    }
+
+    /// The whole of it in one selection, for a command that goes through it by itself.
+    pub(super) fn whole(&self) -> Selection {
+        Selection {
+            ids: self.ids.as_ref().map(|ids| ids.iter().collect()),
+            ..self.base.clone()
+        }
+    }
+
+    fn is_named(&self) -> bool {
+        self.ids.is_some()
+    }
 }
 
 impl Job<'_> {
     /// Runs the whole of it.
     pub(super) fn run(&self) -> Outcome {
         let plan = Did::plan(self.ctx, Shape::One)?;
-        for zone in self.select.assumed() {
-            self.ctx.ui.note(zone);
+        let mut store = None;
+        let Some((meant, op)) = self.begin(&mut store)? else {
+            let nothing = Report::default().did(self.wording.verb, self.queue, 0);
+            report::print(self.ctx, plan, &[nothing])?;
+            return Ok(Code::Done);
+        };
+        let store = store.as_mut().ok_or_else(no_store)?.as_mut();
+        let count = self.agree(store, &meant, &op)?;
+        if self.guards.dry_run {
+            self.show(store, &meant, &op, count, plan)
+        } else {
+            self.apply(store, &meant, &op, count, plan)
+        }
+    }
+
+    /// Reads what is meant and opens the operation. None: an empty list of ids, nothing to do; the store is not opened.
+    pub(super) fn begin(
+        &self,
+        store: &mut Option<Box<dyn Backend>>,
+    ) -> Result<Option<(Meant, Op)>, Fail> {
+        if self.ctx.args().last().is_some_and(|word| word == "--") {
+            return Err(Fail::usage("nothing stands after --").hint("leave -- out"));
+        }
+        if !self.guards.dry_run {
+            self.ctx.writable()?;
+        }
+        for assumed in self.select.filter.assumed() {
+            self.ctx.ui.note(format!("took {assumed}"));
         }
         let ids = self.select.ids(std::io::stdin().lock())?;
-        if ids.as_ref().is_some_and(Vec::is_empty) && self.guards.expect.is_none_or(|n| n == 0) {
-            self.ctx.ui.say("nothing is selected");
-            report::print(
-                self.ctx,
-                plan,
-                &[Report::default().did(self.wording.verb, self.queue, 0)],
-            )?;
-            return Ok(Code::Done);
+        if ids.as_ref().is_some_and(Ids::is_empty) && self.guards.expect.is_none_or(|n| n == 0) {
+            self.ctx.ui.say("no id is named: nothing to do");
+            return Ok(None);
         }
-        let mut store = if self.guards.dry_run {
+        let opened = store.insert(if self.guards.dry_run {
             self.ctx.read()?
         } else {
             self.ctx.write()?
-        };
-        let op = begin(self.ctx, store.as_mut(), self.wording.verb)?;
-        let chunks = self.selections(ids, op.at);
-        self.agree(store.as_mut(), &chunks, &op)?;
-        if self.guards.dry_run {
-            return self.show(store.as_mut(), &chunks, &op, plan);
-        }
-        self.apply(store.as_mut(), &chunks, &op, plan)
+        });
+        let op = begin(self.ctx, opened.as_mut(), self.wording.verb)?;
+        Ok(Some((self.meant(ids, op.at), op)))
     }
 
-    /// What is meant: one selection, or one for every thousand ids.
-    pub(super) fn selections(&self, ids: Option<Vec<MessageId>>, now: Timestamp) -> Vec<Selection> {
-        let named = ids.is_some();
-        // Whoever names a message means it whatever its state is, save for a drain; what cannot be done with it is said.
-        let states = if named && !self.bounded {
+    /// What is meant, at this time of the store's.
+    pub(super) fn meant(&self, ids: Option<Ids>, now: Timestamp) -> Meant {
+        let States {
+            otherwise,
+            always,
+            skip_expired,
+        } = self.states;
+        let states = if ids.is_some() && !always {
             &[]
         } else {
-            self.states
+            otherwise
         };
-        let mut what = self.select.selection(self.queue.clone(), None, states, now);
-        what.skip_expired = self.skip_expired && !named;
-        if self.bounded {
-            what.until = Some(what.until.map_or(now, |until| until.min(now)));
+        let mut base = self.select.selection(self.queue.clone(), None, states, now);
+        base.skip_expired = skip_expired && ids.is_none();
+        if base.only_dead() {
+            // What dies again while this goes on is not taken twice.
+            base.until = Some(base.until.map_or(now, |until| until.min(now)));
         }
-        match ids {
-            None => vec![what],
-            Some(ids) => {
-                let chunks = ids.chunks(IDS);
-                chunks
-                    .map(|some| Selection {
-                        ids: Some(some.to_vec()),
-                        ..what.clone()
-                    })
-                    .collect()
-            }
-        }
+        Meant { base, ids }
     }
 
-    /// Refuses another count than was expected, and asks where somebody must agree.
+    /// Refuses another count than was expected, and asks where somebody must agree. Answers the count, if it was needed.
     pub(super) fn agree(
         &self,
         store: &mut dyn Backend,
-        chunks: &[Selection],
+        meant: &Meant,
         op: &Op,
-    ) -> Result<(), Fail> {
-        let named = chunks.iter().any(|what| what.ids.is_some());
-        let name_wanted = self.ctx.wants_name()?;
-        let must_agree =
-            !self.guards.yes && !self.guards.dry_run && (!named || self.always_ask || name_wanted);
-        if self.guards.expect.is_none() && !must_agree {
-            // A queue that was never there is an error also where nobody asks for a count.
-            return Ok(());
+    ) -> Result<Option<u64>, Fail> {
+        let by_name = self.ctx.wants_name()?;
+        let must_agree = !self.guards.yes
+            && !self.guards.dry_run
+            && (!meant.is_named() || self.always_ask || by_name);
+        let shows_bar = self.ctx.ui.stderr_is_terminal() && !meant.is_named();
+        if self.guards.expect.is_none() && !must_agree && !shows_bar {
+            return Ok(None);
         }
-        let n = self.count(store, chunks)?;
+        let n = self.count(store, meant)?;
         if let Some(expected) = self.guards.expect.filter(|expected| *expected != n) {
             let what = format!(
                 "{} would be {}, not {}; nothing changed",
-                counted(n, self.noun(false), self.noun(true)),
+                self.counted(n),
                 self.wording.past,
                 grouped(expected)
             );
-            return Err(Fail::new(Kind::Refused, what)
-                .hint(format!("look first: {}", self.retyped("--dry-run"))));
+            let look = format!("look first: {}", self.retyped("--dry-run"));
+            let refused = Fail::new(Kind::Refused, what);
+            return Err(if self.guards.dry_run {
+                refused
+            } else {
+                refused.hint(look)
+            });
         }
-        if !must_agree || n == 0 {
-            return Ok(());
+        if must_agree && n > 0 {
+            self.ask(store, meant, op, n, by_name)?;
         }
-        self.ask(store, chunks, op, n, name_wanted)
+        Ok(Some(n))
     }
 
     fn ask(
         &self,
         store: &mut dyn Backend,
-        chunks: &[Selection],
+        meant: &Meant,
         op: &Op,
         n: u64,
         by_name: bool,
@@ -163,24 +221,26 @@ impl Job<'_> {
         let question = format!(
             "{} {} of {} on {}?",
             self.wording.ask,
-            counted(n, self.noun(false), self.noun(true)),
+            self.counted(n),
             self.queue,
             self.ctx.place()?
         );
-        let samples = samples(store, &chunks[0], op.at)?;
-        let answer = if by_name {
-            self.ctx
-                .ui
-                .confirm_by_name(&question, self.queue.as_str(), &samples)
+        let ui = &self.ctx.ui;
+        let samples = if ui.can_ask() {
+            samples(store, meant, op.at)?
         } else {
-            self.ctx.ui.confirm(&question, &samples)
+            vec![]
         };
-        match answer.map_err(|error| {
-            Fail::System(
-                Code::Refused,
-                format!("the terminal could not be asked: {error}"),
-            )
-        })? {
+        let answer = if by_name {
+            ui.confirm_by_name(&question, self.queue.as_str(), &samples)
+        } else {
+            ui.confirm(&question, &samples)
+        };
+        let answer = answer.map_err(|error| {
+            let what = format!("the terminal could not be asked: {error}");
+            Fail::System(Code::Refused, what)
+        })?;
+        match answer {
             Answer::Yes => Ok(()),
             Answer::No => Err(Fail::new(Kind::Refused, "not confirmed; nothing changed")),
             Answer::Interrupted => Err(Fail::System(
@@ -191,7 +251,7 @@ impl Job<'_> {
                 let what = format!(
                     "this {} {} of {}, and there is no terminal to ask on; nothing changed",
                     self.wording.would,
-                    counted(n, self.noun(false), self.noun(true)),
+                    self.counted(n),
                     self.queue
                 );
                 Err(Fail::new(Kind::Refused, what).hint(self.retyped("--yes")))
@@ -200,28 +260,32 @@ impl Job<'_> {
     }
 
     /// How many are meant, the limit counted in.
-    fn count(&self, store: &mut dyn Backend, chunks: &[Selection]) -> Result<u64, Fail> {
+    fn count(&self, store: &mut dyn Backend, meant: &Meant) -> Result<u64, Fail> {
         let mut n = 0;
-        for what in chunks {
-            n += store.count(what, u64::MAX - 1)?.n;
+        for what in meant.each() {
+            n += store.count(&what, ALL)?.n;
         }
-        Ok(self.select.limit().map_or(n, |limit| n.min(limit)))
+        Ok(self.select.filter.limit().map_or(n, |limit| n.min(limit)))
     }
 
-    /// The command line again, with one more flag.
+    /// The command line again, with one more flag: before a command, if there is one.
     fn retyped(&self, flag: &str) -> String {
-        let mut line = vec!["qops".to_owned()];
         let typed = self.ctx.args().iter().skip(1);
+        let mut line = vec!["qops".to_owned()];
         line.extend(typed.map(|word| words::shell_word(&word.to_string_lossy())));
-        line.push(flag.to_owned());
+        let end = line.iter().position(|word| word == "--");
+        line.insert(end.unwrap_or(line.len()), flag.to_owned());
         line.join(" ")
     }
 
     fn noun(&self, many: bool) -> &'static str {
-        let dead =
-            self.select.dead || (self.select.state.is_empty() && self.states == [State::Dead]);
-        let named = !(self.select.ids.is_empty() && self.select.named.is_empty());
-        match (dead && !named, many) {
+        let dead = if self.select.state.is_empty() {
+            self.select.dead || self.states.otherwise == [State::Dead]
+        } else {
+            self.select.state == [State::Dead]
+        };
+        let named = !(self.select.ids.is_empty() && self.select.filter.named.is_empty());
+        match (dead && (!named || self.states.always), many) {
             (true, true) => "dead letters",
             (true, false) => "dead letter",
             (false, true) => "messages",
@@ -229,154 +293,106 @@ impl Job<'_> {
         }
     }
 
-    /// A dry run: what would be done, of how many.
-    pub(super) fn show(
+    pub(super) fn counted(&self, n: u64) -> String {
+        counted(n, self.noun(false), self.noun(true))
+    }
+
+    /// A dry run: what would be done, of how many. Its exit code is the one that the run would have.
+    fn show(
         &self,
         store: &mut dyn Backend,
-        chunks: &[Selection],
+        meant: &Meant,
         op: &Op,
+        count: Option<u64>,
         plan: Option<Plan>,
     ) -> Outcome {
         let mut report = Report::default();
-        let code = self.walk(store, chunks, op, Run::Dry, &mut report)?;
-        let matched = report.done + report.skipped + report.failed();
+        let code = self.walk(store, meant, op, count, Run::Dry, &mut report)?;
+        let matched = report.done + report.skipped() + report.failed();
         let whole = Selection {
-            states: chunks[0].states.clone(),
+            states: meant.base.states.clone(),
             ..Selection::of(self.queue.clone())
         };
-        let of = store.count(&whole, u64::MAX - 1)?.n;
-        let oldest = oldest(store, &chunks[0], op.at)?
-            .map_or(String::new(), |age| format!(" (oldest {age})"));
-        let numbers = if of > report.done {
-            format!(
-                "{} of {}",
-                grouped(report.done),
-                counted(of, self.noun(false), self.noun(true))
-            )
+        let of = if meant.is_named() {
+            report.done
         } else {
-            counted(report.done, self.noun(false), self.noun(true))
+            store.count(&whole, ALL)?.n
         };
-        self.ctx.ui.tell(format!(
-            "{} {numbers}{oldest}; nothing changed",
-            self.wording.would
-        ));
-        report::print(
-            self.ctx,
-            plan,
-            &[Did {
-                done: 0,
-                ..report.did(self.wording.verb, self.queue, matched)
-            }],
-        )?;
-        // What cannot be done is named, as it will be; a look by itself does not fail.
-        Ok(if code == Code::Done {
-            Code::Done
+        let numbers = if of > report.done {
+            format!("{} of {}", grouped(report.done), self.counted(of))
         } else {
-            report.code_of_failures()
-        })
+            self.counted(report.done)
+        };
+        let oldest = match oldest(store, meant, op.at)? {
+            Some(age) => format!(" (oldest {age})"),
+            None => String::new(),
+        };
+        let would = self.wording.would;
+        self.ctx
+            .ui
+            .tell(format!("{would} {numbers}{oldest}; nothing changed"));
+        let did = Did {
+            done: 0,
+            ..report.did(self.wording.verb, self.queue, matched)
+        };
+        report::print(self.ctx, plan, &[did])?;
+        Ok(code)
     }
 
     fn apply(
         &self,
         store: &mut dyn Backend,
-        chunks: &[Selection],
+        meant: &Meant,
         op: &Op,
+        count: Option<u64>,
         plan: Option<Plan>,
     ) -> Outcome {
         let mut report = Report::default();
-        let code = self.walk(store, chunks, op, Run::Do, &mut report)?;
-        let matched = report.done + report.skipped + report.failed();
+        let code = self.walk(store, meant, op, count, Run::Do, &mut report)?;
+        let matched = report.done + report.skipped() + report.failed();
+        let (past, done) = (self.wording.past, self.counted(report.done));
         let place = self.ctx.place()?;
-        self.ctx.ui.say(format!(
-            "{} {} of {} ({place})",
-            self.wording.past,
-            counted(report.done, self.noun(false), self.noun(true)),
-            self.queue
-        ));
-        report::print(
-            self.ctx,
-            plan,
-            &[report.did(self.wording.verb, self.queue, matched)],
-        )?;
+        self.ctx
+            .ui
+            .say(format!("{past} {done} of {} ({place})", self.queue));
+        let did = report.did(self.wording.verb, self.queue, matched);
+        report::print(self.ctx, plan, &[did])?;
         Ok(code)
     }
 
-    /// All chunks, one after the other. Answers the code of a signal, of what was passed over, or of all well.
+    /// All of it, one selection after the other. Answers the code of a signal, of what was passed over, or of all well.
     fn walk(
         &self,
         store: &mut dyn Backend,
-        chunks: &[Selection],
+        meant: &Meant,
         op: &Op,
+        count: Option<u64>,
         run: Run,
         report: &mut Report,
     ) -> Result<Code, Fail> {
         let stop = self.ctx.listen()?;
-        let bar = self.ctx.ui.progress(self.wording.verb, None);
-        for what in chunks {
-            let left = self
-                .select
-                .limit()
-                .map(|limit| limit - report.done.min(limit));
+        let bar = self.ctx.ui.progress(self.wording.verb, count);
+        for what in meant.each() {
+            let limit = self.select.filter.limit();
+            let left = limit.map(|limit| limit.saturating_sub(report.done));
             if left == Some(0) {
                 break;
             }
-            let mut seen: Vec<MessageId> = vec![];
             let walk = Walk {
-                what,
+                what: &what,
                 change: &self.change,
                 op,
                 limit: left,
-                reverse: self.select.reverse,
+                reverse: self.select.filter.reverse,
                 run,
             };
-            let named = what.ids.is_some();
-            let walked = change(store, &walk, &mut |changed| {
-                bar.advance(changed.done.len() as u64);
-                bar.around(|| {
-                    for (id, why) in &changed.skipped {
-                        let fail = Fail::new(
-                            Kind::Conflict,
-                            format!("message {id} of {} is passed over: {why}", self.queue),
-                        );
-                        report.skip(self.ctx, &fail);
-                    }
-                });
-                if named {
-                    seen.extend(changed.done.iter().cloned());
-                    seen.extend(changed.skipped.iter().map(|(id, _)| id.clone()));
-                }
-                stop.code().is_none()
-            });
-            match walked {
-                Ok(walked) => {
-                    report.done += walked.done;
-                    if named && left.is_none() {
-                        self.missing(store, what, &seen, report)?;
-                    }
-                    let stopped = stop
-                        .code()
-                        .filter(|_| walked.ended == Ended::Stopped || run == Run::Do);
-                    if let (Some(code), Ended::Stopped) = (stopped, walked.ended) {
-                        bar.around(|| self.stopped(report));
-                        return Ok(code);
-                    }
-                }
-                Err((walked, error)) => {
-                    report.done += walked.done;
-                    if report.done > 0 {
-                        let so_far = counted(report.done, self.noun(false), self.noun(true));
-                        bar.around(|| {
-                            self.ctx.ui.note(format!(
-                                "{} {so_far} before the store failed; run it again and it goes on",
-                                self.wording.past
-                            ));
-                        });
-                    }
-                    return Err(error.into());
-                }
+            let (ended, seen) = self.one(store, &walk, &stop, &bar, report)?;
+            if ended == Ended::Complete && left.is_none() {
+                bar.around(|| self.missing(store, &what, &seen, report))?;
             }
             if let Some(code) = stop.code() {
-                bar.around(|| self.stopped(report));
+                bar.finish();
+                self.stopped(report.done);
                 return Ok(code);
             }
         }
@@ -384,75 +400,61 @@ impl Job<'_> {
         Ok(report.code())
     }
 
-    fn stopped(&self, report: &Report) {
-        let so_far = counted(report.done, self.noun(false), self.noun(true));
-        self.ctx.ui.note(format!(
-            "stopped: {} {so_far}; run it again and it goes on",
-            self.wording.past
-        ));
-    }
-
-    /// Ids that were named and are in no list: each is said, with why.
-    fn missing(
+    /// One selection. Answers why it ended and, where ids are named, which were met.
+    fn one(
         &self,
         store: &mut dyn Backend,
-        what: &Selection,
-        seen: &[MessageId],
+        walk: &Walk<'_>,
+        stop: &Stop,
+        bar: &Progress,
         report: &mut Report,
-    ) -> Result<(), Fail> {
-        let Some(ids) = &what.ids else { return Ok(()) };
-        let seen: std::collections::HashSet<&MessageId> = seen.iter().collect();
-        let mut lost: Vec<MessageId> = ids
-            .iter()
-            .filter(|id| !seen.contains(id))
-            .cloned()
-            .collect();
-        lost.sort();
-        lost.dedup();
-        if lost.is_empty() {
-            return Ok(());
-        }
-        let anywhere = Selection {
-            ids: Some(lost.clone()),
-            ..Selection::default()
-        };
-        let peeked = store.peek(
-            &anywhere,
-            &Page {
-                bytes: usize::MAX,
-                ..Page::first(lost.len(), Order::Oldest)
-            },
-        )?;
-        for id in lost {
-            let found = peeked.rows.iter().find(|message| message.id == id);
-            let fail = match found {
-                Some(message) if message.queue != *self.queue => Fail::new(
-                    Kind::NotFound,
-                    format!(
-                        "message {id} is in queue '{}', not in '{}'",
-                        message.queue, self.queue
-                    ),
-                ),
-                // It is there, and another flag leaves it out: that is what the flag is for.
-                Some(message) if what.states.is_empty() || what.states.contains(&message.state) => {
-                    continue;
+    ) -> Result<(Ended, HashSet<MessageId>), Fail> {
+        let mut seen = HashSet::new();
+        let walked = change(store, walk, &mut |changed| {
+            bar.advance(changed.done.len() as u64);
+            for (id, why) in &changed.skipped {
+                let what = format!("message {id} of {} is passed over: {why}", self.queue);
+                let fail = Fail::new(Kind::Conflict, what);
+                bar.around(|| report.skip(self.ctx, &fail));
+            }
+            if walk.what.ids.is_some() {
+                seen.extend(changed.done.iter().cloned());
+                seen.extend(changed.skipped.iter().map(|(id, _)| id.clone()));
+            }
+            stop.code().is_none()
+        });
+        match walked {
+            Ok(walked) => {
+                report.done += walked.done;
+                Ok((walked.ended, seen))
+            }
+            Err((walked, error)) => {
+                report.done += walked.done;
+                if report.done > 0 && walk.run == Run::Do {
+                    let so_far = self.counted(report.done);
+                    bar.around(|| {
+                        self.ctx.ui.note(format!(
+                            "{} {so_far} before the store failed; run again, it goes on",
+                            self.wording.past
+                        ));
+                    });
                 }
-                Some(message) => {
-                    Fail::new(Kind::Conflict, format!("message {id} is {}", message.state))
-                }
-                None if peeked.gone.contains(&id) => Fail::new(
-                    Kind::NotFound,
-                    format!("message {id} is no longer here: it is done, or was purged"),
-                ),
-                None => suggest::explained(
-                    Fail::new(Kind::NotFound, format!("there is no message {id}")),
-                    self.ctx,
-                ),
-            };
-            report.fail(self.ctx, &fail);
+                Err(error.into())
+            }
         }
-        Ok(())
     }
+
+    pub(super) fn stopped(&self, done: u64) {
+        let (past, so_far) = (self.wording.past, self.counted(done));
+        self.ctx
+            .ui
+            .note(format!("stopped: {past} {so_far}; run again, it goes on"));
+    }
+}
+
+/// The store was opened where this is called.
+fn no_store() -> Fail {
+    crate::backend::Error::bug("the store was not opened").into()
 }
 
 /// Opens an operation.
@@ -460,12 +462,8 @@ impl Job<'_> {
 /// # Errors
 /// Whatever the store says.
 pub fn begin(ctx: &Ctx, store: &mut dyn Backend, verb: &'static str) -> Result<Op, Fail> {
-    let why = ctx
-        .args()
-        .iter()
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words = ctx.args().iter().map(|word| word.to_string_lossy());
+    let why = words.collect::<Vec<_>>().join(" ");
     Ok(store.begin(&Intent {
         verb,
         who: &who(),
@@ -474,33 +472,36 @@ pub fn begin(ctx: &Ctx, store: &mut dyn Backend, verb: &'static str) -> Result<O
 }
 
 /// How long the oldest of what is meant has been there, or dead.
-fn oldest(
-    store: &mut dyn Backend,
-    what: &Selection,
-    now: Timestamp,
-) -> Result<Option<String>, Fail> {
-    let peeked = store.peek(what, &Page::first(1, Order::Oldest))?;
+fn oldest(store: &mut dyn Backend, meant: &Meant, now: Timestamp) -> Result<Option<String>, Fail> {
+    let Some(what) = meant.each().next() else {
+        return Ok(None);
+    };
+    let peeked = store.peek(&what, &Page::first(1, Order::Oldest))?;
     Ok(peeked
         .rows
         .first()
-        .map(|message| age_text(now.since(message.died_at.unwrap_or(message.enqueued_at)))))
+        .map(|message| age_text(age(message, now))))
+}
+
+fn age(message: &Message, now: Timestamp) -> std::time::Duration {
+    now.since(message.died_at.unwrap_or(message.enqueued_at))
 }
 
 /// Three of what is meant, for a question.
-fn samples(store: &mut dyn Backend, what: &Selection, now: Timestamp) -> Result<Vec<Shown>, Fail> {
-    let peeked = store.peek(what, &Page::first(3, Order::Oldest))?;
-    let line = |message: &crate::queue::Message| {
-        let age = age_text(now.since(message.died_at.unwrap_or(message.enqueued_at)));
-        let error = message
-            .last_error
-            .as_deref()
-            .map_or(String::new(), |error| format!("  {error}"));
+fn samples(store: &mut dyn Backend, meant: &Meant, now: Timestamp) -> Result<Vec<Shown>, Fail> {
+    let Some(what) = meant.each().next() else {
+        return Ok(vec![]);
+    };
+    let peeked = store.peek(&what, &Page::first(3, Order::Oldest))?;
+    let line = |message: &Message| {
+        let age = age_text(age(message, now));
+        let error = match &message.last_error {
+            Some(error) => format!("  {error}"),
+            None => String::new(),
+        };
         let payload = Shown::preview(&message.payload, 40);
-        Shown::new(format!(
-            "{}  {}  {age} ago  {payload}{error}",
-            message.id, message.state
-        ))
-        .fitted(100)
+        let (id, state) = (&message.id, message.state);
+        Shown::new(format!("{id}  {state}  {age} ago  {payload}{error}")).fitted(100)
     };
     Ok(peeked.rows.iter().map(line).collect())
 }
@@ -522,8 +523,6 @@ pub fn want_selection(
     let program = words::program(ctx);
     let queue = words::shell_word(queue.as_str());
     let hints = likely.map(|rest| format!("{program} {verb} {queue} {rest}"));
-    Err(Fail::usage(format!(
-        "{verb} needs to know which messages: ids, a filter, or --all"
-    ))
-    .hint(hints.join("\n")))
+    let what = format!("{verb} needs to know which messages: ids, a filter, or --all");
+    Err(Fail::usage(what).hint(hints.join("\n")))
 }

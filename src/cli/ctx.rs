@@ -8,7 +8,7 @@ use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
 use crate::queue::Skew;
 use crate::ui::error::ErrorStyle;
 use crate::ui::{Format, Natural, Plan, Problem, Row, Shape, Ui};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::OsString;
 
 /// The surroundings of one run of a verb.
@@ -18,6 +18,7 @@ pub struct Ctx {
     globals: Globals,
     args: Vec<OsString>,
     chosen: OnceCell<(Store, Target)>,
+    announced: Cell<bool>,
 }
 
 impl Ctx {
@@ -27,6 +28,7 @@ impl Ctx {
             globals,
             args,
             chosen: OnceCell::new(),
+            announced: Cell::new(false),
         }
     }
 
@@ -101,6 +103,19 @@ impl Ctx {
             ))
             .into());
         }
+        Ok(self.chosen.get_or_init(|| (store, target)))
+    }
+
+    /// Says which store is meant where that may surprise, and with `-v` always. Once a run: of two processes the outer one
+    /// says it.
+    ///
+    /// # Errors
+    /// As [`Self::chosen`].
+    pub fn announce(&self) -> Result<(), Fail> {
+        let (store, target) = self.chosen()?;
+        if self.announced.replace(true) {
+            return Ok(());
+        }
         self.ui
             .detail(format!("store: {target} ({})", store.origin));
         if let (Some(variable), true) = (store.overlooked, self.ui.stderr_is_terminal()) {
@@ -108,7 +123,12 @@ impl Ctx {
                 "using the default store; {variable} is set and not read (-u env:{variable} takes it)"
             ));
         }
-        Ok(self.chosen.get_or_init(|| (store, target)))
+        Ok(())
+    }
+
+    /// The outer process has said what there is to say of the store.
+    pub(super) fn is_inner(&self) {
+        self.announced.set(true);
     }
 
     /// The store's name in questions and summaries: its context, else its kind and place.
@@ -198,6 +218,7 @@ impl Ctx {
     }
 
     fn open(&self, access: Access) -> Result<Box<dyn Backend>, Fail> {
+        self.announce()?;
         let (store, target) = self.chosen()?;
         let options = OpenOptions {
             access,

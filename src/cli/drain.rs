@@ -2,17 +2,18 @@
 
 mod export;
 
-use super::apply::{Guards, Job, Wording, begin};
+use super::apply::{Guards, Job, States, Wording, begin};
 use super::ctx::Ctx;
 use super::engine;
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did};
-use super::select;
+use super::select::{Filter, Flags};
 use crate::backend::Change;
 use crate::queue::time::parse_duration;
 use crate::queue::{Due, QueueName, State};
 use crate::ui::Shape;
+use crate::ui::text::counted;
 use crate::worker::{Ending, Mode, Plan, Source};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub struct Args {
     pub queue: QueueName,
     /// Which dead letters.
     #[command(flatten)]
-    pub select: select::Flags,
+    pub filter: Filter,
     /// Into this queue; a key that it holds is passed over
     #[arg(long, value_name = "QUEUE", conflicts_with_all = ["export", "command"])]
     pub to: Option<QueueName>,
@@ -55,46 +56,66 @@ pub struct Args {
     pub guards: Guards,
     /// How a command is run for each.
     #[command(flatten)]
-    pub flags: engine::Running,
+    pub running: engine::Running,
     /// A command for each letter
     #[arg(last = true, value_name = "CMD")]
     pub command: Vec<OsString>,
 }
 
+impl Args {
+    fn wording(&self) -> Wording {
+        let verb = "drain";
+        if self.export.is_some() {
+            Wording {
+                verb,
+                ask: "Export and remove",
+                past: "exported",
+                would: "would export and remove",
+            }
+        } else if self.command.is_empty() {
+            Wording {
+                verb,
+                ask: "Requeue",
+                past: "requeued",
+                would: "would requeue",
+            }
+        } else {
+            Wording {
+                verb,
+                ask: "Run the command for",
+                past: "taken",
+                would: "would run the command for",
+            }
+        }
+    }
+
+    /// What cannot be meant.
+    fn check(&self) -> Result<(), Fail> {
+        if self.to.as_ref() == Some(&self.queue) {
+            return Err(Fail::usage("--to names the queue itself")
+                .hint("without --to they are made ready where they are"));
+        }
+        if self.command.is_empty() {
+            if self.running.is_given() {
+                return Err(Fail::usage(
+                    "--jobs, --lease, --timeout, --kill-after, --input and --output are for a command, and there is none",
+                )
+                .hint("put it after --: qops drain QUEUE -- COMMAND"));
+            }
+        } else if self.filter.reverse {
+            return Err(Fail::usage(
+                "a command takes the oldest first: no --reverse",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Drains.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    if !args.select.state.is_empty() && args.select.state != [State::Dead] {
-        return Err(Fail::usage("drain takes dead letters and nothing else")
-            .hint("qops requeue takes other states"));
-    }
-    if args.command.is_empty() && ctx.args().iter().any(|word| word == "--") {
-        return Err(Fail::usage("there is no command after --")
-            .hint("leave -- out to replay all dead letters"));
-    }
-    let wording = if args.export.is_some() {
-        Wording {
-            verb: "drain",
-            ask: "Export and remove",
-            past: "exported",
-            would: "would export",
-        }
-    } else if args.command.is_empty() {
-        Wording {
-            verb: "drain",
-            ask: "Requeue",
-            past: "requeued",
-            would: "would requeue",
-        }
-    } else {
-        Wording {
-            verb: "drain",
-            ask: "Run the command for",
-            past: "taken",
-            would: "would run the command for",
-        }
-    };
-    let removal = args.export.is_some() || !args.command.is_empty();
-    let change = if removal {
+    args.check()?;
+    let removes = args.export.is_some() || !args.command.is_empty();
+    let change = if removes {
         Change::Purge { free_keys: true }
     } else {
         Change::Requeue {
@@ -103,16 +124,22 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
             reset: !args.keep_attempts,
         }
     };
+    let select = Flags {
+        filter: args.filter.clone(),
+        ..Flags::default()
+    };
     let job = Job {
         ctx,
-        wording,
+        wording: args.wording(),
         queue: &args.queue,
-        select: &args.select,
+        select: &select,
         guards: &args.guards,
-        states: &[State::Dead],
+        states: States {
+            otherwise: &[State::Dead],
+            always: true,
+            skip_expired: !args.expired,
+        },
         change,
-        skip_expired: !args.expired,
-        bounded: true,
         always_ask: true,
     };
     match &args.export {
@@ -125,33 +152,31 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
 
 /// A command for each letter.
 fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
-    let command = args.flags.command(&args.command)?;
+    let command = args.running.command(&args.command)?;
     let shape = Did::plan(ctx, Shape::One)?;
     let agree = || {
-        let mut store = ctx.write()?;
-        let op = begin(ctx, store.as_mut(), "drain")?;
-        let chunks = job.selections(args.select.ids(std::io::stdin().lock())?, op.at);
-        job.agree(store.as_mut(), &chunks, &op)
+        let mut store = None;
+        if let Some((meant, op)) = job.begin(&mut store)?
+            && let Some(store) = &mut store
+        {
+            job.agree(store.as_mut(), &meant, &op)?;
+        }
+        Ok(())
     };
     // Whoever agreed has agreed for the worker, too, which has no terminal.
     engine::in_two_processes(ctx, (!args.guards.yes).then_some("--yes"), agree, |pipe| {
-        let mut store = ctx.write()?;
-        let op = begin(ctx, store.as_mut(), "drain")?;
-        let ids = args.select.ids(std::io::empty())?;
-        let mut what = args
-            .select
-            .selection(args.queue.clone(), ids, &[State::Dead], op.at);
-        what.skip_expired = !args.expired;
-        what.until = Some(what.until.map_or(op.at, |until| until.min(op.at)));
-        drop(store);
-        let mut plan = Plan::new(Source::Dead(what), command);
-        args.flags.fill(&mut plan);
+        let ids = job.select.ids(std::io::empty())?;
+        let now = begin(ctx, ctx.write()?.as_mut(), "drain")?.at;
+        let meant = job.meant(ids, now);
+        let mut plan = Plan::new(Source::Dead(meant.whole()), command);
+        args.running.fill(&mut plan);
         plan.mode = Mode::OneShot;
-        plan.limits.messages = args.select.limit();
+        plan.limits.messages = args.filter.limit();
         let summary = engine::work(ctx, plan, pipe)?;
         let (done, failed) = (summary.done, summary.dead + summary.lost);
         let code = match summary.ending() {
-            Ending::LeftDead if done > 0 => Code::Partly,
+            Ending::LeftDead | Ending::Clean if failed > 0 && done > 0 => Code::Partly,
+            Ending::Clean if failed > 0 => Code::Nothing,
             other => other.into(),
         };
         match engine::trouble(&summary) {
@@ -161,7 +186,9 @@ fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
                 }
             }
             None => ctx.ui.say(format!(
-                "{done} removed, {failed} still dead ({})",
+                "{} removed, {} still dead ({})",
+                counted(done, "dead letter", "dead letters"),
+                failed,
                 ctx.place()?
             )),
         }

@@ -20,24 +20,24 @@ use std::time::Duration;
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "The command")]
 pub struct Running {
-    /// Commands at once
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: u16,
+    /// Commands at once [default: 1]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     #[arg(long, value_name = "DURATION", value_parser = super::queue::lease)]
     pub lease: Option<Duration>,
     /// End a command that runs longer: TERM, then KILL, to everything it started
     #[arg(long, value_name = "DURATION", value_parser = positive)]
     pub timeout: Option<Duration>,
-    /// From TERM to KILL
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
-    pub kill_after: Duration,
-    /// What the command's standard input is
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = In::Stdin)]
-    pub input: In,
-    /// What becomes of the command's output
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Out::Pass)]
-    pub output: Out,
+    /// From TERM to KILL [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub kill_after: Option<Duration>,
+    /// What the command's standard input is [default: stdin, the payload]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub input: Option<In>,
+    /// What becomes of the command's output [default: pass]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub output: Option<Out>,
 }
 
 /// `--input`
@@ -94,22 +94,47 @@ impl Running {
         let Some((program, args)) = words.split_first() else {
             return Err(Fail::usage("there is no command after --"));
         };
-        Command::exec(program, args, self.input.into(), self.output.into())
+        Command::exec(program, args, self.input(), self.output())
             .map_err(|unfit| cannot_run(&unfit))
     }
 
     /// A line for a shell.
     pub(super) fn shell(&self, line: &str) -> Result<Command, Fail> {
-        Command::shell(line, self.input.into(), self.output.into())
-            .map_err(|unfit| cannot_run(&unfit))
+        Command::shell(line, self.input(), self.output()).map_err(|unfit| cannot_run(&unfit))
+    }
+
+    /// Whether any of them is given.
+    pub(super) fn is_given(&self) -> bool {
+        let Self {
+            jobs,
+            lease,
+            timeout,
+            kill_after,
+            input,
+            output,
+        } = self;
+        jobs.is_some()
+            || lease.is_some()
+            || timeout.is_some()
+            || kill_after.is_some()
+            || input.is_some()
+            || output.is_some()
+    }
+
+    fn input(&self) -> Input {
+        self.input.map_or(Input::Stdin, Into::into)
+    }
+
+    fn output(&self) -> Output {
+        self.output.map_or(Output::Pass, Into::into)
     }
 
     /// Puts the flags into a plan.
     pub(super) fn fill(&self, plan: &mut Plan) {
-        plan.jobs = self.jobs.into();
+        plan.jobs = self.jobs.unwrap_or(1).into();
         plan.lease = self.lease;
         plan.timeout = self.timeout;
-        plan.kill_after = self.kill_after;
+        plan.kill_after = self.kill_after.unwrap_or(plan.kill_after);
     }
 }
 
@@ -128,8 +153,12 @@ pub(super) fn in_two_processes(
     inner: impl FnOnce(guard::Pipe) -> Result<Code, Fail>,
 ) -> Result<Code, Fail> {
     match guard::role() {
-        Role::Inner(pipe) => inner(pipe),
+        Role::Inner(pipe) => {
+            ctx.is_inner();
+            inner(pipe)
+        }
         Role::Outer => {
+            ctx.announce()?;
             before()?;
             let mut args = ctx.args().to_vec();
             if let Some(extra) = extra {

@@ -51,10 +51,11 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let Some(plan) = ctx.plan::<Message>(Natural::Records, Shape::Many)? else {
         return Ok(Code::Done);
     };
-    for assumed in args.select.assumed() {
+    for assumed in args.select.filter.assumed() {
         ctx.ui.note(format!("took {assumed}"));
     }
     let ids = args.select.ids(std::io::stdin().lock())?;
+    let ids = ids.map(|ids| ids.iter().collect::<Vec<MessageId>>());
     let mut store = ctx.read()?;
     let intent = Intent {
         verb: "peek",
@@ -67,14 +68,14 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         .select
         .selection(args.queue.clone(), None, otherwise, now);
     let on_screen = plan.format() == Format::Table && ctx.ui.stdout_is_terminal();
-    let limit = match args.select.limit {
+    let limit = match args.select.filter.limit {
         None if on_screen && ids.is_none() => Some(SCREENFUL),
-        _ => args.select.limit(),
+        _ => args.select.filter.limit(),
     };
     let walk = Look {
         what: &what,
         order: Order::Run,
-        reverse: args.select.reverse,
+        reverse: args.select.filter.reverse,
         limit,
         detail: if plan.names("history") {
             Detail::History
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         now,
         &mut report,
     )?;
-    if on_screen && args.select.limit.is_none() && limit == Some(shown) {
+    if on_screen && args.select.filter.limit.is_none() && limit == Some(shown) {
         more(ctx, store.as_mut(), &what, shown)?;
     }
     if shown == 0 && !args.select.is_given() {

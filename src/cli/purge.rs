@@ -1,6 +1,6 @@
 //! `purge`: deletes selected messages.
 
-use super::apply::{Guards, Job, Wording, want_selection};
+use super::apply::{Guards, Job, States, Wording, want_selection};
 use super::ctx::Ctx;
 use super::fail::Outcome;
 use super::select;
@@ -53,12 +53,14 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         queue: &args.queue,
         select: &args.select,
         guards: &args.guards,
-        states: &[State::Ready, State::Delayed, State::Blocked],
+        states: States {
+            otherwise: &[State::Ready, State::Delayed, State::Blocked],
+            always: false,
+            skip_expired: false,
+        },
         change: Change::Purge {
             free_keys: !args.keep_keys,
         },
-        skip_expired: false,
-        bounded: false,
         always_ask: true,
     };
     job.run()

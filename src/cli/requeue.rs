@@ -1,6 +1,6 @@
 //! `requeue`: makes selected messages ready again.
 
-use super::apply::{Guards, Job, Wording, want_selection};
+use super::apply::{Guards, Job, States, Wording, want_selection};
 use super::ctx::Ctx;
 use super::fail::Outcome;
 use super::select;
@@ -62,14 +62,16 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         queue: &args.queue,
         select: &args.select,
         guards: &args.guards,
-        states: &[State::Dead],
+        states: States {
+            otherwise: &[State::Dead],
+            always: false,
+            skip_expired: !args.expired,
+        },
         change: Change::Requeue {
             due: args.delay.map_or(Due::Now, Due::After),
             to: None,
             reset: !args.keep_attempts,
         },
-        skip_expired: !args.expired,
-        bounded: false,
         always_ask: false,
     };
     job.run()

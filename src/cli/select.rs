@@ -8,6 +8,7 @@ use crate::queue::{Group, MessageId, QueueName, Selection, State, Timestamp};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::BufRead;
 use std::time::Duration;
 
@@ -18,9 +19,6 @@ pub struct Flags {
     /// These messages; - reads ids or records from standard input, one a line
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// This message; may be given again
-    #[arg(long = "id", value_name = "ID")]
-    pub named: Vec<String>,
     /// In these states: ready, delayed, blocked, running, dead
     #[arg(
         long,
@@ -34,6 +32,18 @@ pub struct Flags {
     /// Dead letters: the same as --state dead
     #[arg(long, conflicts_with = "state")]
     pub dead: bool,
+    /// What narrows it further.
+    #[command(flatten)]
+    pub filter: Filter,
+}
+
+/// Flags that select messages of a state that is known.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Which messages")]
+pub struct Filter {
+    /// This message; may be given again
+    #[arg(long = "id", value_name = "ID")]
+    pub named: Vec<String>,
     /// With this key
     #[arg(long, allow_hyphen_values = true)]
     pub key: Option<String>,
@@ -66,15 +76,12 @@ pub struct Flags {
     pub reverse: bool,
 }
 
-impl Flags {
+impl Filter {
     /// Whether any flag narrows what is meant. A limit and an order do not.
     #[must_use]
     pub fn is_given(&self) -> bool {
         let Self {
-            ids,
             named,
-            state,
-            dead,
             key,
             group,
             older_than,
@@ -86,8 +93,7 @@ impl Flags {
             limit: _,
             reverse: _,
         } = self;
-        !(ids.is_empty() && named.is_empty() && state.is_empty())
-            || *dead
+        !named.is_empty()
             || key.is_some()
             || group.is_some()
             || older_than.is_some()
@@ -109,25 +115,29 @@ impl Flags {
         let times = [&self.since, &self.until].into_iter().flatten();
         times.filter_map(|when| when.assumed.as_deref())
     }
+}
+
+impl Flags {
+    /// Whether any flag narrows what is meant. A limit and an order do not.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        !(self.ids.is_empty() && self.state.is_empty()) || self.dead || self.filter.is_given()
+    }
 
     /// The ids that are named, those on standard input too; none: no id is asked for. An empty list of ids selects
     /// nothing.
     ///
     /// # Errors
     /// A line of standard input that is neither an id nor a record.
-    pub fn ids(&self, stdin: impl BufRead) -> Result<Option<Vec<MessageId>>, Fail> {
-        if self.ids.is_empty() && self.named.is_empty() {
+    pub fn ids(&self, stdin: impl BufRead) -> Result<Option<Ids>, Fail> {
+        if self.ids.is_empty() && self.filter.named.is_empty() {
             return Ok(None);
         }
-        let mut ids: Vec<MessageId> = vec![];
-        let typed = self.ids.iter().chain(&self.named);
-        ids.extend(
-            typed
-                .filter(|id| *id != "-")
-                .map(|id| MessageId::from(id.as_str())),
-        );
+        let mut ids = Ids::default();
+        let typed = self.ids.iter().chain(&self.filter.named);
+        typed.filter(|id| *id != "-").for_each(|id| ids.push(id));
         if self.ids.iter().any(|id| id == "-") {
-            read_ids(stdin, &mut ids)?;
+            ids.read(stdin)?;
         }
         Ok(Some(ids))
     }
@@ -148,24 +158,125 @@ impl Flags {
         } else {
             self.state.clone()
         };
-        let since = self.since.as_ref().map(|when| when.at);
-        let until = self.until.as_ref().map(|when| when.at);
+        let Filter {
+            named: _,
+            key,
+            group,
+            older_than,
+            newer_than,
+            since,
+            until,
+            error,
+            grep,
+            limit: _,
+            reverse: _,
+        } = &self.filter;
+        let since = since.as_ref().map(|when| when.at);
+        let until = until.as_ref().map(|when| when.at);
         Selection {
             queue: Some(queue),
             ids,
             states,
-            key: self.key.clone(),
-            group: self.group.as_deref().map(Group::from),
+            key: key.clone(),
+            group: group.as_deref().map(Group::from),
             // Both ways to say a bound hold: the later beginning, the earlier end.
-            since: since.max(self.newer_than.map(|age| now.minus(age))),
-            until: [until, self.older_than.map(|age| now.minus(age))]
+            since: since.max(newer_than.map(|age| now.minus(age))),
+            until: [until, older_than.map(|age| now.minus(age))]
                 .into_iter()
                 .flatten()
                 .min(),
-            error: self.error.clone(),
-            grep: self.grep.clone(),
+            error: error.clone(),
+            grep: grep.clone(),
             skip_expired: false,
         }
+    }
+}
+
+/// Ids in the order in which they were named, each once. A million of them take a few bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct Ids {
+    /// Each ends with a zero byte, which stands in no id.
+    text: String,
+    count: u64,
+    numbers: HashSet<u64>,
+    others: HashSet<Box<str>>,
+}
+
+impl Ids {
+    /// Names one more, if it is not named yet.
+    fn push(&mut self, id: &str) {
+        let number = id
+            .parse()
+            .ok()
+            .filter(|number: &u64| number.to_string() == id);
+        let is_new = match number {
+            Some(number) => self.numbers.insert(number),
+            None => self.others.insert(id.into()),
+        };
+        if is_new {
+            self.text.push_str(id);
+            self.text.push('\0');
+            self.count += 1;
+        }
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether none is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = MessageId> {
+        self.text.split_terminator('\0').map(MessageId::from)
+    }
+
+    /// All of them, so many at a time.
+    pub fn chunks(&self, size: usize) -> impl Iterator<Item = Vec<MessageId>> {
+        let mut ids = self.iter();
+        std::iter::from_fn(move || {
+            let chunk: Vec<MessageId> = ids.by_ref().take(size).collect();
+            (!chunk.is_empty()).then_some(chunk)
+        })
+    }
+
+    fn read(&mut self, mut stdin: impl BufRead) -> Result<(), Fail> {
+        let mut line = String::new();
+        for number in 1_u64.. {
+            line.clear();
+            let bad = |why: String| {
+                Fail::new(
+                    Kind::BadInput,
+                    format!("line {number} of standard input: {why}"),
+                )
+            };
+            let read = stdin.read_line(&mut line);
+            if read.map_err(|error| bad(error.to_string()))? == 0 {
+                break;
+            }
+            let text = line.trim();
+            if text.is_empty() {
+                continue;
+            }
+            if text.starts_with('{') {
+                let record: HasId<'_> = serde_json::from_str(text)
+                    .map_err(|error| bad(format!("no record: {error}")))?;
+                self.push(&record.id);
+            } else if text.contains(|c: char| c.is_whitespace() || c == '\0') {
+                return Err(bad(
+                    "no id: it has a space in it (one id or one record a line)".to_owned(),
+                ));
+            } else {
+                self.push(text);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -174,39 +285,6 @@ impl Flags {
 struct HasId<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
-}
-
-fn read_ids(mut stdin: impl BufRead, ids: &mut Vec<MessageId>) -> Result<(), Fail> {
-    let mut line = String::new();
-    for number in 1_u64.. {
-        line.clear();
-        let bad = |why: String| {
-            Fail::new(
-                Kind::BadInput,
-                format!("line {number} of standard input: {why}"),
-            )
-        };
-        let read = stdin.read_line(&mut line);
-        if read.map_err(|error| bad(error.to_string()))? == 0 {
-            break;
-        }
-        let text = line.trim();
-        if text.is_empty() {
-            continue;
-        }
-        if text.starts_with('{') {
-            let record: HasId<'_> =
-                serde_json::from_str(text).map_err(|error| bad(format!("no record: {error}")))?;
-            ids.push(MessageId::from(record.id.as_ref()));
-        } else if text.contains(char::is_whitespace) {
-            return Err(bad(
-                "no id: it has a space in it (one id or one record a line)".to_owned(),
-            ));
-        } else {
-            ids.push(MessageId::from(text));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -232,8 +310,9 @@ mod tests {
     fn selection(line: &str) -> Selection {
         let args = parse(line);
         let ids = args
-            .ids(&b"7\n\n{\"v\":1,\"id\":\"8\",\"x\":[]}\n"[..])
-            .unwrap();
+            .ids(&b"7\n\n{\"v\":1,\"id\":\"8\",\"x\":[]}\n7\n1\n"[..])
+            .unwrap()
+            .map(|ids| ids.iter().collect());
         args.selection(QueueName::parse("q").unwrap(), ids, &[State::Ready], NOW)
     }
 
@@ -325,14 +404,26 @@ mod tests {
             let narrows = !line.is_empty() && !line.starts_with("-n");
             assert_eq!(parse(line).is_given(), narrows, "{line}");
         }
-        assert_eq!(parse("-n 0").limit(), None);
-        assert_eq!(parse("-n 4").limit(), Some(4));
+        assert_eq!(parse("-n 0").filter.limit(), None);
+        assert_eq!(parse("-n 4").filter.limit(), Some(4));
     }
 
     #[test]
     fn an_empty_list_of_ids_is_not_no_list() {
-        assert_eq!(parse("-").ids(&b"\n\n"[..]).unwrap(), Some(vec![]));
-        assert_eq!(parse("").ids(&b"1"[..]).unwrap(), None);
+        assert!(parse("-").ids(&b"\n\n"[..]).unwrap().unwrap().is_empty());
+        assert!(parse("").ids(&b"1"[..]).unwrap().is_none());
+    }
+
+    #[test]
+    fn ids_are_named_once_and_come_in_chunks() {
+        let ids = parse("3 07 7 x@y 3 --id 7").ids(&b""[..]).unwrap().unwrap();
+        let texts = |ids: &[MessageId]| {
+            let texts = ids.iter().map(MessageId::to_string);
+            texts.collect::<Vec<_>>().join(" ")
+        };
+        let chunks: Vec<String> = ids.chunks(3).map(|chunk| texts(&chunk)).collect();
+        assert_eq!(chunks, ["3 07 7", "x@y"]);
+        assert_eq!(ids.len(), 4);
     }
 
     #[test]

@@ -13,9 +13,11 @@ pub struct Glance {
     pub json: bool,
     /// `--color`.
     pub color: Color,
-    /// The verb, and what stands after it up to `--`.
+    /// The verb, and the words after it up to `--`, each with its place in `typed`.
     verb: Option<String>,
-    words: Vec<OsString>,
+    words: Vec<(usize, OsString)>,
+    /// All of it, without the program's name.
+    typed: Vec<OsString>,
     /// There is a `--`.
     dashes: bool,
 }
@@ -47,9 +49,12 @@ impl Glance {
     /// Looks over the words after the program's name.
     #[must_use]
     pub fn at(command: &clap::Command, args: &[OsString]) -> Self {
-        let mut glance = Self::default();
-        let mut words = args.iter().skip(1);
-        while let Some(word) = words.next() {
+        let mut glance = Self {
+            typed: args.iter().skip(1).cloned().collect(),
+            ..Self::default()
+        };
+        let mut words = args.iter().skip(1).enumerate();
+        while let Some((at, word)) = words.next() {
             let text = word.to_str().unwrap_or_default();
             match text {
                 "--" => {
@@ -63,7 +68,8 @@ impl Glance {
                         None => (text, None),
                     };
                     if value.is_none() && takes_value(command, glance.verb.as_deref(), name) {
-                        value = words.next().map(|next| next.to_string_lossy().into_owned());
+                        let next = words.next();
+                        value = next.map(|(_, next)| next.to_string_lossy().into_owned());
                     }
                     let attached = text.strip_prefix("-o").filter(|_| !text.starts_with("--"));
                     match (name, value.as_deref().or(attached)) {
@@ -78,7 +84,7 @@ impl Glance {
                     }
                 }
                 _ if glance.verb.is_none() => glance.verb = Some(text.to_owned()),
-                _ => glance.words.push(word.clone()),
+                _ => glance.words.push((at, word.clone())),
             }
         }
         glance
@@ -218,7 +224,7 @@ impl Finding<'_> {
                 let near = self.of(ContextKind::SuggestedArg);
                 if self.verb == Some("enqueue") && near.is_empty() && arg.starts_with('-') {
                     let queue = self.glance.words.first();
-                    let queue = queue.map_or("QUEUE".to_owned(), |queue| quoted(queue));
+                    let queue = queue.map_or("QUEUE".to_owned(), |(_, queue)| quoted(queue));
                     return vec![format!(
                         "a payload that begins with '-' goes after --: qops enqueue {queue} -- {}",
                         quoted(OsStr::new(&arg)),
@@ -241,25 +247,34 @@ impl Finding<'_> {
     }
 }
 
-/// Where the `--` is missing before a command: `qops work a b -- sh -c x`. Following clap's own advice would make the
-/// command a queue.
+/// The command line with the `--` that is missing before a command: `qops work a b -- sh -c x`. Following clap's own
+/// advice would make the command a queue. None if it cannot be told where the command begins.
 fn dashes(verb: &str, glance: &Glance) -> Option<String> {
-    let words = &glance.words;
-    if words.len() < 2 {
-        return None;
-    }
-    let at = (1..words.len())
-        .find(|at| is_program(&words[*at]))
-        .unwrap_or(1);
-    let show = |words: &[OsString]| {
-        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        words.join(" ")
+    let (_, later) = glance.words.split_first()?;
+    let program = later.iter().find(|(_, word)| is_program(word));
+    let line = match program {
+        Some((at, _)) => {
+            let mut words: Vec<String> = glance.typed.iter().map(|word| quoted(word)).collect();
+            words.insert(*at, "--".to_owned());
+            words.join(" ")
+        }
+        None if later.is_empty() => return None,
+        None => format!("{verb} QUEUE -- COMMAND"),
     };
-    Some(format!(
-        "put -- before the command: qops {verb} {} -- {} …",
-        show(&words[..at]),
-        show(&words[at..=at])
-    ))
+    Some(format!("put -- before the command: qops {line}"))
+}
+
+/// What to say where a verb that runs a command was given none.
+#[must_use]
+pub fn no_command(verb: &str, args: &[OsString]) -> String {
+    use clap::CommandFactory;
+    let glance = Glance::at(&super::Cli::command(), args);
+    let queue = glance.words.first();
+    let queue = queue.map_or("QUEUE".to_owned(), |(_, queue)| quoted(queue));
+    let unsplit = Some(&glance).filter(|glance| !glance.dashes);
+    unsplit
+        .and_then(|glance| dashes(verb, glance))
+        .unwrap_or_else(|| format!("put it after --: qops {verb} {queue} -- COMMAND"))
 }
 
 /// Whether a word names a program that is there.

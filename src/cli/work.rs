@@ -87,38 +87,12 @@ pub struct Args {
 }
 
 impl Args {
-    /// The command line with `--` where it was probably meant: before the first word after a queue that is a program.
-    fn guess(&self, typed: &[OsString]) -> String {
-        let words: Vec<_> = typed
-            .iter()
-            .skip(1)
-            .map(|word| word.to_string_lossy())
-            .collect();
-        let later = &self.queues[1..];
-        let program = words.iter().position(|word| {
-            later.iter().any(|queue| queue.as_str() == word)
-                && self.flags.command(&[word.as_ref().into()]).is_ok()
-        });
-        let mut line = "qops".to_owned();
-        for (n, word) in words.iter().enumerate() {
-            if Some(n) == program {
-                line += " --";
-            }
-            line.push(' ');
-            line += &super::words::shell_word(word);
-        }
-        if program.is_none() {
-            line += " -- COMMAND";
-        }
-        line
-    }
-
-    fn plan(&self, typed: &[OsString]) -> Result<Plan, Fail> {
+    fn plan(&self, ctx: &Ctx) -> Result<Plan, Fail> {
         let command = match &self.shell {
             Some(line) => self.flags.shell(line)?,
             None if self.command.is_empty() => {
                 return Err(Fail::usage("there is no command to run")
-                    .hint(format!("put -- before the command: {}", self.guess(typed))));
+                    .hint(super::usage::no_command("work", ctx.args())));
             }
             None => self.flags.command(&self.command)?,
         };
@@ -158,7 +132,7 @@ impl Args {
 
 /// Works.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let plan = args.plan(ctx.args())?;
+    let plan = args.plan(ctx)?;
     // What is wrong with the command line or the configuration is said by the outer process, once.
     ctx.writable()?;
     if args.require_durable {

@@ -1,20 +1,19 @@
 //! Dead letters into a file or a pipe: a letter goes only after its line is there.
 
-use super::super::apply::{Job, begin};
+use super::super::apply::Job;
 use super::super::exit::Code;
 use super::super::fail::{Fail, Outcome};
 use super::super::report::{self, Did, Report};
 use crate::backend::{Backend, Change, Detail, Kind, Op, Page, Run};
 use crate::queue::{Cursor, Message, MessageId, Order, Selection, State};
-use crate::ui::Shape;
-use crate::ui::text::counted;
+use crate::ui::{OutError, Shape};
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// So many letters are written before they are removed.
-const PAGE: usize = 500;
+/// So many letters are written before they are removed: their histories may be large.
+const PAGE: usize = 100;
 
 /// Where the lines go.
 enum Sink {
@@ -30,148 +29,229 @@ pub(super) fn run(job: &Job<'_>, path: &Path) -> Outcome {
             "--export - puts the letters on stdout; -o would put a record among them",
         ));
     }
-    let ids = job.select.ids(std::io::stdin().lock())?;
-    let mut store = job.ctx.write()?;
-    let op = begin(job.ctx, store.as_mut(), "drain")?;
-    let chunks = job.selections(ids, op.at);
-    job.agree(store.as_mut(), &chunks, &op)?;
-    let mut sink = if to_stdout {
+    let mut store = None;
+    let (Some((meant, op)), Some(store)) = (job.begin(&mut store)?, &mut store) else {
+        return Ok(Code::Done);
+    };
+    let count = job.agree(store.as_mut(), &meant, &op)?;
+    let sink = if to_stdout {
         Sink::Stdout
     } else {
         Sink::File(open(path)?)
     };
     let stop = job.ctx.listen()?;
-    let bar = job.ctx.ui.progress("export", None);
-    let mut report = Report::default();
-    let mut signalled = None;
-    'all: for what in &chunks {
+    let mut export = Export {
+        job,
+        store: store.as_mut(),
+        op: &op,
+        sink,
+        report: Report::default(),
+    };
+    let bar = job.ctx.ui.progress("export", count);
+    for what in meant.each() {
         let mut after: Option<Cursor> = None;
         loop {
-            let left = job
-                .select
-                .limit()
-                .map_or(u64::MAX, |limit| limit - report.done.min(limit));
-            let rows = PAGE.min(usize::try_from(left).unwrap_or(PAGE));
-            if rows == 0 {
-                break 'all;
+            let before = export.report.done;
+            let walked = bar.around(|| export.page(&what, after.as_ref()));
+            bar.advance(export.report.done - before);
+            match walked? {
+                next @ Some(_) if stop.code().is_none() => after = next,
+                _ => break,
             }
-            let page = Page {
-                after: after.as_ref(),
-                reverse: job.select.reverse,
-                detail: Detail::History,
-                ..Page::first(rows, Order::Oldest)
-            };
-            let peeked = store.peek(what, &page)?;
-            let (held, free): (Vec<Message>, Vec<Message>) = peeked
-                .rows
-                .into_iter()
-                .partition(|message| message.lease_until.is_some_and(|until| until > op.at));
-            for message in held {
-                let what = format!(
-                    "message {} of {} is passed over: a command holds it",
-                    message.id, job.queue
-                );
-                bar.around(|| report.skip(job.ctx, &Fail::new(Kind::Conflict, what)));
-            }
-            if !free.is_empty() {
-                write(job, &mut sink, &free)?;
-                let removed = remove(
-                    job,
-                    store.as_mut(),
-                    &op,
-                    free.iter().map(|message| message.id.clone()).collect(),
-                )?;
-                report.done += removed;
-                bar.advance(removed);
-            }
-            if let Some(code) = stop.code() {
-                signalled = Some(code);
-                break 'all;
-            }
-            match peeked.next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
+        }
+        if stop.code().is_some() {
+            break;
         }
     }
     bar.finish();
-    if signalled.is_some() {
-        let so_far = counted(report.done, "dead letter", "dead letters");
-        job.ctx.ui.note(format!(
-            "stopped: exported {so_far}; run it again and it goes on"
-        ));
+    let report = export.report;
+    if stop.code().is_some() {
+        job.stopped(report.done);
     } else {
-        let done = counted(report.done, "dead letter", "dead letters");
-        job.ctx.ui.say(format!(
-            "exported {done} of {} ({})",
-            job.queue,
-            job.ctx.place()?
-        ));
+        let done = job.counted(report.done);
+        let place = job.ctx.place()?;
+        job.ctx
+            .ui
+            .say(format!("exported {done} of {} ({place})", job.queue));
     }
-    report::print(
-        job.ctx,
-        plan,
-        &[report.did("drain", job.queue, report.done + report.skipped)],
-    )?;
-    Ok(signalled.unwrap_or_else(|| report.code()))
+    let did = report.did("drain", job.queue, report.done + report.skipped());
+    report::print(job.ctx, plan, &[did])?;
+    Ok(stop.code().unwrap_or_else(|| report.code()))
 }
 
+struct Export<'a> {
+    job: &'a Job<'a>,
+    store: &'a mut dyn Backend,
+    op: &'a Op,
+    sink: Sink,
+    report: Report,
+}
+
+impl Export<'_> {
+    /// Writes a page and removes what was written. None at the end.
+    fn page(&mut self, what: &Selection, after: Option<&Cursor>) -> Result<Option<Cursor>, Fail> {
+        let filter = &self.job.select.filter;
+        let left = filter
+            .limit()
+            .map_or(u64::MAX, |limit| limit.saturating_sub(self.report.done));
+        let rows = PAGE.min(usize::try_from(left).unwrap_or(PAGE));
+        if rows == 0 {
+            return Ok(None);
+        }
+        let page = Page {
+            after,
+            reverse: filter.reverse,
+            detail: Detail::History,
+            ..Page::first(rows, Order::Oldest)
+        };
+        let peeked = self.store.peek(what, &page)?;
+        let is_held = |message: &Message| message.lease_until.is_some_and(|end| end > self.op.at);
+        let (held, free): (Vec<Message>, Vec<Message>) = peeked.rows.into_iter().partition(is_held);
+        for message in held {
+            self.pass_over(&message.id, "a command holds it");
+        }
+        if !free.is_empty() {
+            self.write(&free)?;
+            self.remove(free.into_iter().map(|letter| letter.id).collect())?;
+        }
+        Ok(peeked.next)
+    }
+
+    fn pass_over(&mut self, id: &MessageId, why: &str) {
+        let what = format!("message {id} of {} is passed over: {why}", self.job.queue);
+        let fail = Fail::new(Kind::Conflict, what);
+        self.report.skip(self.job.ctx, &fail);
+    }
+
+    /// The lines are on the disk, or have left for the pipe, when this returns.
+    fn write(&mut self, letters: &[Message]) -> Result<(), Fail> {
+        let mut lines = String::new();
+        for letter in letters {
+            lines += &letter.record().to_json();
+            lines.push('\n');
+        }
+        let failed = |error: &dyn std::fmt::Display| {
+            let done = self.job.counted(self.report.done);
+            let what = format!(
+                "the export cannot be written: {error}; exported {done}, the rest is still dead"
+            );
+            Fail::System(Code::Unavailable, what)
+        };
+        match &mut self.sink {
+            Sink::Stdout => {
+                let ui = &self.job.ctx.ui;
+                let written = ui.out_bytes(lines.as_bytes()).and_then(|()| ui.flush());
+                written.map_err(|error| match error {
+                    OutError::Closed => {
+                        let done = self.job.counted(self.report.done);
+                        let what = format!("nobody reads the export any more: exported {done}, the rest is still dead");
+                        Fail::System(Code::Partly, what)
+                    }
+                    OutError::Failed(error) => failed(&error),
+                })
+            }
+            Sink::File(file) => append(file, lines.as_bytes()).map_err(|error| failed(&error)),
+        }
+    }
+
+    fn remove(&mut self, ids: Vec<MessageId>) -> Result<(), Fail> {
+        let rows = ids.len();
+        let what = Selection {
+            ids: Some(ids),
+            states: vec![State::Dead],
+            ..Selection::of(self.job.queue.clone())
+        };
+        let change = Change::Purge { free_keys: true };
+        let page = Page::first(rows, Order::Oldest);
+        let changed = self.store.change(&what, &change, self.op, &page, Run::Do)?;
+        self.report.done += changed.done.len() as u64;
+        for (id, why) in changed.skipped {
+            self.pass_over(&id, &why);
+        }
+        Ok(())
+    }
+}
+
+/// Opens the file at its end. A line that a crash has torn gets its end first, so that the next stands for itself.
 fn open(path: &Path) -> Result<File, Fail> {
     let opened = OpenOptions::new()
+        .read(true)
         .append(true)
         .create(true)
         .mode(0o600)
-        .open(path);
+        .open(path)
+        .and_then(|mut file| {
+            end_line(&mut file)?;
+            // The file's name is on the disk before anything is removed because of it.
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+            Ok(file)
+        });
     opened.map_err(|error| {
-        let code = if error.kind() == std::io::ErrorKind::PermissionDenied {
-            Code::Denied
-        } else {
-            Code::Unavailable
+        let code = match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Code::Denied,
+            io::ErrorKind::StorageFull => Code::Unavailable,
+            _ => Code::Usage,
         };
-        Fail::System(
-            code,
-            format!(
-                "cannot write to {}: {error}; nothing changed",
-                path.display()
-            ),
-        )
+        let what = format!(
+            "{} cannot be written: {error}; nothing changed",
+            path.display()
+        );
+        Fail::System(code, what)
     })
 }
 
-/// The lines are on the disk, or have left for the pipe, when this returns.
-fn write(job: &Job<'_>, sink: &mut Sink, letters: &[Message]) -> Result<(), Fail> {
-    let mut lines = String::new();
-    for letter in letters {
-        lines += &letter.record().to_json();
-        lines.push('\n');
+fn end_line(file: &mut File) -> io::Result<()> {
+    if !file.metadata()?.is_file() || file.metadata()?.len() == 0 {
+        return Ok(());
     }
-    match sink {
-        Sink::Stdout => {
-            job.ctx.ui.out_bytes(lines.as_bytes())?;
-            job.ctx.ui.flush()?;
-        }
-        Sink::File(file) => {
-            file.write_all(lines.as_bytes()).and_then(|()| file.sync_data()).map_err(|error| {
-                Fail::System(Code::Unavailable, format!("the export could not be written: {error}; letters without a whole line are still dead"))
-            })?;
-        }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
     }
     Ok(())
 }
 
-fn remove(
-    job: &Job<'_>,
-    store: &mut dyn Backend,
-    op: &Op,
-    ids: Vec<MessageId>,
-) -> Result<u64, Fail> {
-    let rows = ids.len();
-    let what = Selection {
-        ids: Some(ids),
-        states: vec![State::Dead],
-        ..Selection::of(job.queue.clone())
-    };
-    let change = Change::Purge { free_keys: true };
-    let page = Page::first(rows, Order::Oldest);
-    Ok(store.change(&what, &change, op, &page, Run::Do)?.done.len() as u64)
+/// Appends all of it durably, or takes back what was written of it.
+fn append(file: &mut File, lines: &[u8]) -> io::Result<()> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        // A pipe or a device has no disk to wait for.
+        return file.write_all(lines);
+    }
+    let written = file.write_all(lines).and_then(|()| file.sync_data());
+    if written.is_err() {
+        // The first error is what is said; a torn line is ended when the file is opened again.
+        let _ = file.set_len(meta.len());
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_is_ended_before_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dead.ndjson");
+        for (before, after) in [("", "{}\n"), ("{}\n", "{}\n{}\n"), ("{\"a", "{\"a\n{}\n")] {
+            std::fs::write(&path, before).unwrap();
+            let mut file = open(&path).unwrap();
+            append(&mut file, b"{}\n").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_opened_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let fail = open(&folder.path().join("no/such")).unwrap_err();
+        assert_eq!(fail.code(), Code::Usage);
+        assert!(fail.problem().unwrap().message.ends_with("nothing changed"));
+    }
 }

@@ -64,6 +64,75 @@ fn what_cannot_be_meant_is_said_in_our_words() {
 }
 
 #[test]
+fn a_missing_dash_dash_has_its_own_hint() {
+    for (args, hint) in [
+        (
+            &["work", "a", "b", "-j", "2", "sh", "-e", "x"][..],
+            "put -- before the command: qops work a b -j 2 -- sh -e x",
+        ),
+        (
+            &["work", "a", "./no-such", "--flag"],
+            "put -- before the command: qops work QUEUE -- COMMAND",
+        ),
+        (
+            &["drain", "a b", "sh", "--flag"],
+            "put -- before the command: qops drain 'a b' -- sh --flag",
+        ),
+    ] {
+        let lines = said(args);
+        let second = lines.lines().nth(1).unwrap();
+        assert_eq!(second, format!("hint: {hint}"), "{args:?}: {lines}");
+    }
+    let typed = |line: &str| {
+        let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        no_command("work", &args)
+    };
+    assert_eq!(
+        typed("qops work a sh -c x"),
+        "put -- before the command: qops work a -- sh -c x"
+    );
+    assert_eq!(
+        typed("qops work a --"),
+        "put it after --: qops work a -- COMMAND"
+    );
+}
+
+#[test]
+fn a_payload_that_begins_with_a_dash_goes_after_dashes() {
+    for (args, lines) in [
+        (
+            &["enqueue", "q", "-1"][..],
+            "enqueue has no option '-1'\nhint: a payload that begins with '-' goes after --: qops enqueue q -- -1",
+        ),
+        (
+            &["enqueue", "q", "--lnes"],
+            "enqueue has no option '--lnes'\nhint: did you mean '--lines'?",
+        ),
+    ] {
+        assert_eq!(said(args), lines, "{args:?}");
+    }
+}
+
+#[test]
+fn words_of_other_tools_are_known() {
+    for (typed, hint) in [
+        ("list", "did you mean 'queues'?"),
+        ("get", "did you mean 'peek' or 'claim'?"),
+        ("status", "did you mean 'stats'?"),
+        ("replay", "did you mean 'requeue' or 'drain'?"),
+        ("delete", "did you mean 'purge' or 'queue rm'?"),
+        ("consume", "did you mean 'work'?"),
+        ("pop", "did you mean 'claim'?"),
+        ("watch", "did you mean 'stats'?"),
+        ("enqeue", "did you mean 'enqueue'?"),
+        ("publish", "did you mean 'enqueue'?"),
+    ] {
+        let expected = format!("no verb '{typed}'\nhint: {hint}");
+        assert_eq!(said(&[typed, "q"]), expected);
+    }
+}
+
+#[test]
 fn a_glance_knows_the_format_and_the_words() {
     let command = Cli::command();
     let at = |line: &str| {
@@ -83,6 +152,7 @@ fn a_glance_knows_the_format_and_the_words() {
     }
     let glance = at("qops -u sqlite:x pause a -c b d -- e");
     assert_eq!(glance.verb.as_deref(), Some("pause"));
-    assert_eq!(glance.words, ["a", "d"].map(OsString::from));
+    let words: Vec<_> = glance.words.iter().map(|(_, word)| word).collect();
+    assert_eq!(words, ["a", "d"]);
     assert!(glance.dashes);
 }
