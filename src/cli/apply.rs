@@ -18,7 +18,7 @@ use crate::ui::{Answer, Plan, Progress, Shape, Shown};
 use std::collections::HashSet;
 
 /// So many ids are changed in one call.
-const IDS: usize = 1_000;
+const IDS: usize = 500;
 /// Nobody has more.
 const ALL: u64 = u64::MAX - 1;
 
@@ -74,7 +74,7 @@ pub(super) struct Job<'a> {
     pub(super) always_ask: bool,
 }
 
-/// What is meant: one selection, or one for every thousand ids.
+/// What is meant: one selection, or one for every few hundred ids.
 pub(super) struct Meant {
     base: Selection,
     ids: Option<Ids>,
