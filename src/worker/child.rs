@@ -71,6 +71,11 @@ pub(super) struct Ran {
 }
 
 impl Ran {
+    /// Whether a command ran at all.
+    pub(super) fn began(&self) -> bool {
+        !self.took.is_zero()
+    }
+
     pub(super) fn never(how: How) -> Self {
         Self {
             how,
@@ -319,7 +324,8 @@ impl Run<'_> {
 
     /// Takes its end, ends what it left behind, and says what there is to say.
     fn end(mut self, buffer: &mut [u8]) -> Ran {
-        let took = self.began.elapsed();
+        // Never nothing: that stands for a run that never began.
+        let took = self.began.elapsed().max(Duration::from_nanos(1));
         let unread = self.started.unread();
         let status = self.started.child.wait();
         self.sweep();

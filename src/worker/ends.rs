@@ -31,6 +31,8 @@ pub(super) struct Ended {
 pub(super) enum Effect {
     /// Nothing.
     None,
+    /// The exit map gave it back.
+    GivenBack,
     /// It counts as a success.
     Success,
     /// A success, and the worker stops.
@@ -71,11 +73,14 @@ pub(super) fn judged(
     };
     let effect = match (&ran.how, ruling) {
         (How::CannotRun(why), _) => Effect::CannotRun(why.clone()),
-        (How::Stopped, _) | (_, Ruling::Release | Ruling::Temporary) => Effect::None,
+        (How::Stopped, _) | (_, Ruling::Temporary) => Effect::None,
+        (_, Ruling::Release) => Effect::GivenBack,
         (How::Exit(code), Ruling::Misconfigured) => Effect::Doubt(format!(
             "the command ended with {code}, which is said of one that cannot be found or run: {error}"
         )),
         (_, Ruling::Done) => Effect::Success,
+        // Of dead letters every one has its run.
+        (_, Ruling::DoneAndStop) if matches!(plan.source, Source::Dead(_)) => Effect::Success,
         (_, Ruling::DoneAndStop) => Effect::SuccessAndStop,
         _ => Effect::Failure,
     };

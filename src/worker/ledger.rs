@@ -114,6 +114,18 @@ impl Ledger {
         due
     }
 
+    /// Whether a lease is so young that a command may begin under it though nobody extends it.
+    pub(super) fn is_fresh(&self, receipt: &Receipt, now: Moment) -> bool {
+        self.held
+            .get(receipt)
+            .is_some_and(|held| now.since(held.since) < held.length / 10)
+    }
+
+    /// How long a lease is as a whole.
+    pub(super) fn length(&self, receipt: &Receipt) -> Option<Duration> {
+        self.held.get(receipt).map(|held| held.length)
+    }
+
     /// The store extended it, in a call that began at `before`.
     pub(super) fn extended(&mut self, receipt: &Receipt, before: Moment) {
         if let Some(held) = self.held.get_mut(receipt) {

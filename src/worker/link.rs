@@ -67,6 +67,13 @@ impl<'a> Link<'a> {
         self.trouble.as_ref().map(|trouble| trouble.since.elapsed())
     }
 
+    /// The most settles, and the most claims, of one call.
+    pub(super) fn most(&self) -> usize {
+        self.store
+            .as_ref()
+            .map_or(usize::MAX, |store| store.capability().max_batch)
+    }
+
     /// The handle, opened again where it was lost.
     pub(super) fn store(&mut self) -> Result<&mut Box<dyn Backend>> {
         match self.store {
@@ -82,7 +89,8 @@ impl<'a> Link<'a> {
 
     /// A call failed in a way that may pass. True if the store was well before.
     pub(super) fn ill(&mut self, error: &Error) -> bool {
-        if error.kind() != Kind::Busy || error.effect() == Effect::Unknown {
+        let sound = matches!(error.kind(), Kind::Busy | Kind::Full);
+        if !sound || error.effect() == Effect::Unknown {
             // A connection that failed once may be in any state.
             self.store = None;
         }

@@ -21,8 +21,13 @@ impl Pace {
         self.mean = Some(self.mean.map_or(took, |mean| mean * 0.9 + took * 0.1));
     }
 
+    /// So many were claimed at once: twice as many may be held next.
+    pub(super) fn held(&mut self, depth: usize) {
+        self.last = self.last.max(depth);
+    }
+
     /// How many to hold beyond those that run.
-    pub(super) fn depth(&mut self, jobs: usize, lease: Duration, cap: Option<usize>) -> usize {
+    pub(super) fn depth(&self, jobs: usize, lease: Duration, cap: Option<usize>) -> usize {
         let deepest = jobs.saturating_mul(DEEPEST);
         let wanted = match self.mean {
             // Nothing is known: one a slot.
@@ -37,7 +42,6 @@ impl Pace {
                     .min(self.last.max(jobs).saturating_mul(2))
             }
         };
-        self.last = wanted;
         cap.map_or(wanted, |cap| wanted.min(cap))
     }
 }
@@ -53,7 +57,14 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!(pace.depth(2, LEASE, None), 2);
         pace.saw(Duration::from_micros(200));
-        let depths: Vec<usize> = (0..6).map(|_| pace.depth(2, LEASE, None)).collect();
+        let depths: Vec<usize> = (0..6)
+            .map(|_| {
+                let depth = pace.depth(2, LEASE, None);
+                assert_eq!(pace.depth(2, LEASE, None), depth, "looking changes nothing");
+                pace.held(depth);
+                depth
+            })
+            .collect();
         assert_eq!(depths, [4, 8, 16, 32, 64, 64]);
         assert_eq!(pace.depth(2, LEASE, Some(5)), 5);
     }
@@ -63,7 +74,7 @@ mod tests {
         let mut pace = Pace::default();
         for _ in 0..20 {
             pace.saw(Duration::from_secs(1));
-            pace.depth(1, Duration::from_secs(10), None);
+            pace.held(pace.depth(1, Duration::from_secs(10), None));
         }
         assert_eq!(pace.depth(1, Duration::from_secs(10), None), 2);
         let mut slow = Pace::default();

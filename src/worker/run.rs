@@ -11,17 +11,18 @@ use super::ledger::{Job, Ledger};
 use super::link::{Gravity, Link, PATIENCE, Reopen, gravity};
 use super::note::{Fate, Note, Summary, Why};
 use super::pace::Pace;
-use super::plan::{Missing, Mode, Plan, Source};
+use super::plan::{Missing, Mode, Plan, Promise, Source};
 use super::relay::Sinks;
 use super::scratch::Scratch;
 use super::signal;
 use super::slot::{self, Desk, GROUP, News, Urgency};
 use super::unix::{self, Reaper};
 use crate::backend::{Backend, Chore, Depth, Error, Kind, Result};
+use crate::queue::MessageId;
 use crate::queue::retry::Settings;
 use crate::queue::time::duration_text;
 use signal_hook::consts::{SIGCONT, SIGTERM, SIGTSTP};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +30,10 @@ use std::time::{Duration, Instant};
 
 /// A result waits for others at the most so long while commands run.
 const GATHER: Duration = Duration::from_millis(20);
+/// So long a message that the exit map gave back is left alone.
+const SHUN: Duration = Duration::from_secs(1);
+/// So long a worker whose outer process has died tries to end what it started.
+const LAST_MOMENTS: Duration = Duration::from_secs(10);
 /// So often settings are read anew and the store's housekeeping is done.
 const CARE: Duration = Duration::from_secs(10);
 
@@ -46,6 +51,18 @@ pub fn run(
     plan: &Plan,
     pipe: Option<Pipe>,
     say: &mut dyn FnMut(Note<'_>),
+) -> Result<Summary> {
+    run_with(store, reopen, plan, pipe, say, |_| {})
+}
+
+/// As [`run`]; `tap` gets the desk before anything is claimed.
+pub(super) fn run_with(
+    store: Option<Box<dyn Backend>>,
+    reopen: &mut Reopen<'_>,
+    plan: &Plan,
+    pipe: Option<Pipe>,
+    say: &mut dyn FnMut(Note<'_>),
+    tap: impl FnOnce(&Arc<Desk>),
 ) -> Result<Summary> {
     let system =
         |error: io::Error| Error::new(Kind::Unreachable, "the worker cannot start").because(error);
@@ -78,16 +95,19 @@ pub fn run(
         signal::watch_output(&desk).map_err(system)?;
         let (kit, desk) = (Arc::clone(&kit), Arc::clone(&desk));
         let gone = move || {
+            // Nothing is settled from now on: what we kill has not failed.
+            desk.mute();
             slot::close_gate(&kit);
-            desk.urge(Urgency::Kill);
             if let Some(reaper) = &kit.reaper {
-                unix::end_everyone(reaper, Duration::ZERO);
+                unix::end_everyone(reaper, LAST_MOMENTS);
             }
+            kit.scratch.remove();
             std::process::exit(guard::KILLED.into());
         };
         pipe.watch(gone).map_err(system)?;
     }
     let slots = slot::start(&kit, &desk, ears).map_err(system)?;
+    tap(&desk);
     let bell = Bell::start(Arc::clone(&desk)).map_err(system)?;
     let worker = Worker {
         plan,
@@ -108,6 +128,11 @@ pub fn run(
         failures: 0,
         stop: None,
         full: false,
+        broken: false,
+        abandoned: false,
+        told_no_room: false,
+        shunned: HashMap::new(),
+        aside: vec![],
         began: Instant::now(),
         cared: Instant::now(),
         looked: Instant::now(),
@@ -133,6 +158,10 @@ pub(super) struct Stop {
 }
 
 /// The store thread at work.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a state of its own: the disk, the store, the run that is alone, and what was told"
+)]
 pub(super) struct Worker<'a> {
     pub(super) plan: &'a Plan,
     pub(super) link: Link<'a>,
@@ -154,11 +183,20 @@ pub(super) struct Worker<'a> {
     pub(super) solo: bool,
     /// Deliveries that were taken and not given back unstarted.
     pub(super) claimed: u64,
-    succeeded: u64,
+    pub(super) succeeded: u64,
     failures: u64,
     pub(super) stop: Option<Stop>,
     /// The disk is full: only what is done is settled.
     pub(super) full: bool,
+    /// The store refused a call for good; there is one more try when nothing runs any more.
+    pub(super) broken: bool,
+    /// Nothing can be settled any more.
+    pub(super) abandoned: bool,
+    told_no_room: bool,
+    /// When the exit map gave a message back.
+    pub(super) shunned: HashMap<MessageId, Instant>,
+    /// Claimed again soon after that: held, so that what stands behind them has its turn.
+    pub(super) aside: Vec<Job>,
     began: Instant,
     cared: Instant,
     /// When a claim was last made.
@@ -265,7 +303,11 @@ impl Worker<'_> {
     fn hear(&mut self, news: News) {
         match news {
             News::Bell => self.lanes.wet(),
-            News::NoRoom(why) => (self.say)(Note::NoRoom(&why)),
+            News::NoRoom(why) => {
+                if !std::mem::replace(&mut self.told_no_room, true) {
+                    (self.say)(Note::NoRoom(&why));
+                }
+            }
             News::OutputClosed => self.begin_stop(Why::OutputClosed),
             // What was stopped may have slept past its leases: each slot looks.
             News::Signal(SIGCONT) => self.desk.poke_all(),
@@ -288,6 +330,11 @@ impl Worker<'_> {
     /// Nothing more is taken; what is not begun is given back.
     pub(super) fn begin_stop(&mut self, why: Why) {
         if self.stop.is_some() {
+            // A store that fails outweighs a limit or a signal.
+            if matches!((&why, &self.summary.why), (Why::Store(_), old) if !matches!(old, Why::Store(_) | Why::CannotRun(_)))
+            {
+                self.summary.why = why;
+            }
             return;
         }
         self.stop = Some(Stop {
@@ -295,7 +342,14 @@ impl Worker<'_> {
             ended: false,
         });
         self.retiring.extend(self.fetched.drain(..));
-        self.retiring.extend(self.desk.take_back());
+        self.retiring.append(&mut self.aside);
+        // What is acknowledged before its command runs cannot be given back: it runs.
+        if self.plan.promise == Promise::AtLeastOnce {
+            let back = self.desk.take_back();
+            self.summary.started -= back.len() as u64;
+            self.solo &= !back.iter().any(Job::runs_alone);
+            self.retiring.extend(back);
+        }
         let running = self.desk.standing().busy;
         (self.say)(Note::Stopping { why: &why, running });
         self.summary.why = why;
@@ -319,9 +373,10 @@ impl Worker<'_> {
         self.desk.urge(Urgency::Term);
     }
 
-    /// A store that will not come back in time: commands whose ends cannot be settled are ended.
-    pub(super) fn give_up(&mut self, error: Error) {
+    /// The store is lost for good: no end can be settled, so no command may run on.
+    fn give_up(&mut self, error: Error) {
         self.begin_stop(Why::Store(error));
+        self.abandoned = true;
         slot::close_gate(&self.kit);
         self.desk.urge(Urgency::Term);
         if let Some(stop) = &mut self.stop {
@@ -349,10 +404,38 @@ impl Worker<'_> {
         if now >= self.cared + CARE {
             self.care();
         }
-        if self.plan.mode != Mode::OneShot && now >= self.looked + POLL {
+        if now >= self.looked + POLL && self.waits() {
             self.lanes.wet();
         }
         self.lanes.tick(now);
+        self.unshun(now);
+    }
+
+    /// There is room for more and nothing to take, and that is not the end.
+    fn waits(&self) -> bool {
+        let busy = self.desk.standing().busy;
+        let stays = matches!(self.plan.mode, Mode::Wait | Mode::Follow);
+        self.stop.is_none()
+            && self.lanes.dry()
+            && self.left() > 0
+            && matches!(self.plan.source, Source::Ready(_))
+            && (stays || busy > 0)
+            && busy < self.plan.jobs
+    }
+
+    /// What was given back by the exit map has its turn again after a moment; a worker that is to end when nothing is
+    /// ready leaves it to others.
+    fn unshun(&mut self, now: Instant) {
+        if matches!(self.plan.mode, Mode::OneShot | Mode::Once) {
+            return;
+        }
+        let over = |since: &Instant| now >= *since + SHUN;
+        let shunned = &mut self.shunned;
+        let ripe = self
+            .aside
+            .extract_if(.., |job| shunned.get(job.id()).is_none_or(over));
+        self.fetched.extend(ripe);
+        shunned.retain(|_, since| !over(since));
     }
 
     /// Settings anew, and the store's housekeeping: none of it is worth an error.
@@ -374,17 +457,24 @@ impl Worker<'_> {
 
     /// One command has ended.
     fn take(&mut self, finished: slot::Finished) {
-        self.solo = false;
+        self.solo &= !finished.job.runs_alone();
         if finished.ran.unread && !self.kit.unread.swap(true, Ordering::Relaxed) {
             (self.say)(Note::Unread);
         }
-        self.pace.saw(finished.ran.took);
+        if finished.ran.began() {
+            self.pace.saw(finished.ran.took);
+        } else {
+            self.summary.started -= 1;
+        }
         let lane = finished.job.lane;
         let ladder = self.lanes.all[lane].terms.ladder.clone();
         match judged(finished, self.plan, &ladder, fastrand::f64()) {
             Err(job) => self.lose(&job),
             Ok(ended) => {
                 self.weigh(&ended.effect);
+                if ended.effect == Effect::GivenBack {
+                    self.shunned.insert(ended.job.id().clone(), Instant::now());
+                }
                 self.since.get_or_insert_with(Instant::now);
                 self.ended.push(*ended);
             }
@@ -410,7 +500,7 @@ impl Worker<'_> {
                 }
             }
             Effect::Doubt(why) if self.succeeded == 0 => self.cannot_run(why),
-            Effect::None | Effect::Doubt(_) => {}
+            Effect::None | Effect::GivenBack | Effect::Doubt(_) => {}
             Effect::CannotRun(why) => self.cannot_run(why),
         }
     }
@@ -447,6 +537,13 @@ impl Worker<'_> {
             && !(self.can_refill() && self.desk.standing().waiting < self.plan.jobs)
     }
 
+    /// Results that are left wait for others no longer than any.
+    pub(super) fn gather(&mut self) {
+        if !self.ended.is_empty() {
+            self.since.get_or_insert_with(Instant::now);
+        }
+    }
+
     pub(super) fn settled_all(&mut self) {
         self.since = None;
     }
@@ -465,34 +562,36 @@ impl Worker<'_> {
 
     fn is_over(&mut self) -> bool {
         let idle = self.desk.standing().quiet() && self.fetched.is_empty();
-        if idle && self.stop.as_ref().is_some_and(|stop| stop.ended) && self.cannot_settle() {
-            self.summary.unsettled = (self.ended.len() + self.retiring.len()) as u64;
+        if !idle {
+            return false;
+        }
+        if self.abandoned {
+            self.summary.unsettled += self.ended.len() as u64;
             return true;
         }
-        if !idle || !self.ended.is_empty() || !self.retiring.is_empty() {
+        if !self.ended.is_empty() || !self.retiring.is_empty() {
             return false;
         }
         if self.stop.is_some() {
             return true;
         }
-        if self.left() == 0 {
-            if self.plan.mode != Mode::Once {
-                self.begin_stop(Why::Messages);
-            }
-            return true;
-        }
-        if self.link.not_before().is_some() {
+        let spent = self.left() == 0;
+        if self.link.not_before().is_some() && !spent {
             return false;
         }
-        match self.plan.mode {
-            Mode::OneShot | Mode::Once => self.lanes.dry(),
-            Mode::Wait => self.lanes.empty(),
-            Mode::Follow => matches!(self.plan.source, Source::Dead(_)) && self.lanes.dry(),
+        let over = spent
+            || match self.plan.mode {
+                Mode::OneShot | Mode::Once => self.lanes.dry(),
+                Mode::Wait => self.lanes.empty() && self.aside.is_empty(),
+                Mode::Follow => matches!(self.plan.source, Source::Dead(_)) && self.lanes.dry(),
+            };
+        if over && spent && self.plan.mode != Mode::Once {
+            self.begin_stop(Why::Messages);
+        } else if over && !self.aside.is_empty() {
+            // The last act: nothing is claimed after it, so they do not come back to us.
+            self.begin_stop(Why::Finished);
         }
-    }
-
-    fn cannot_settle(&self) -> bool {
-        self.full || matches!(self.summary.why, Why::Store(_))
+        over && self.retiring.is_empty()
     }
 
     /// When the store thread must look again, whatever happens.
@@ -516,16 +615,18 @@ impl Worker<'_> {
             .time
             .filter(|_| self.stop.is_none())
             .map(|limit| self.began + limit);
-        let waits = self.stop.is_none() && self.lanes.dry() && self.left() > 0;
+        let waits = self.waits();
         let due = self.lanes.next_due().filter(|_| waits);
         let mut poll = None;
-        if waits && self.plan.mode != Mode::OneShot && self.plan.mode != Mode::Once {
+        if waits {
             self.arm();
-            poll = Some(now + POLL);
+            poll = Some(self.looked + POLL);
         }
+        let shun = (!self.aside.is_empty()).then(|| now + SHUN);
         // Ends that cannot be settled while the store does not answer are tried again when it may.
         let pending = (!self.ended.is_empty() || !self.retiring.is_empty())
             && trouble.is_none()
+            && (!self.broken || self.desk.standing().quiet())
             && !self.gathers();
         // What was claimed is to be started, and what may be there to be claimed, at once.
         let more =
@@ -539,6 +640,7 @@ impl Worker<'_> {
             time,
             due,
             poll,
+            shun,
             soon,
         ]
         .into_iter()
@@ -563,20 +665,36 @@ impl Worker<'_> {
     /// A call failed as a whole; nothing of it is known to have happened.
     pub(super) fn failed(&mut self, error: Error) {
         match gravity(&error) {
-            Gravity::Full if !self.full => {
-                self.full = true;
-                self.begin_stop(Why::Store(error));
-                // Only what is done fits; other leases end by themselves.
-                self.retiring.clear();
-            }
             Gravity::Passing => {
                 self.lost(&error);
-                let patience = self.plan.mode != Mode::Follow || self.stop.is_some();
-                if patience && self.link.lost_for().is_some_and(|lost| lost >= PATIENCE) {
+                let stays = self.plan.mode == Mode::Follow && self.stop.is_none();
+                // Somebody who has sent a second signal does not want to wait for a store.
+                let patience = if self.is_ending() {
+                    PATIENCE / 15
+                } else {
+                    PATIENCE
+                };
+                if !stays && self.link.lost_for().is_some_and(|lost| lost >= patience) {
                     self.give_up(error);
                 }
             }
-            Gravity::Full | Gravity::Final => self.give_up(error),
+            Gravity::Full => {
+                self.full = true;
+                self.lost(&error);
+                if self.link.lost_for().is_some_and(|lost| lost >= PATIENCE) {
+                    self.give_up(error);
+                } else {
+                    self.begin_stop(Why::Store(error));
+                    // Only what is done fits; other leases end by themselves.
+                    self.retiring.clear();
+                }
+            }
+            Gravity::Final if self.broken => self.give_up(error),
+            Gravity::Final => {
+                // What runs may end well, and the store may take that.
+                self.broken = true;
+                self.begin_stop(Why::Store(error));
+            }
         }
     }
 }

@@ -51,11 +51,18 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
+impl Scratch {
+    /// Takes the folder away with all that is in it.
+    pub(super) fn remove(&self) {
         if self.made.get().is_some() {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 

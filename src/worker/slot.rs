@@ -49,6 +49,10 @@ pub(super) struct Finished {
 pub(super) const GROUP: usize = 512;
 
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the two sides tell each other"
+)]
 struct State {
     /// Their start is durable: a slot takes the next by itself, so that none waits for a commit.
     jobs: VecDeque<Job>,
@@ -62,6 +66,7 @@ struct State {
     /// The store thread gathers results already and wakes by itself.
     gathering: bool,
     attention: bool,
+    muted: bool,
 }
 
 /// Where the store thread and the slots meet. The store thread sleeps here and nowhere else.
@@ -189,6 +194,9 @@ impl Desk {
                 .0;
         }
         state.attention = false;
+        if state.muted {
+            return Batch::default();
+        }
         Batch {
             results: std::mem::take(&mut state.results),
             news: std::mem::take(&mut state.news),
@@ -240,8 +248,16 @@ impl Desk {
         }
     }
 
+    /// Nothing that ends from now on is told to the store thread.
+    pub(super) fn mute(&self) {
+        self.lock().muted = true;
+    }
+
     fn finish(&self, finished: Finished) {
         let mut state = self.lock();
+        if state.muted {
+            return;
+        }
         state.busy -= 1;
         state.results.push(finished);
         let quiet = state.busy == 0 && state.jobs.is_empty();

@@ -9,12 +9,13 @@ use super::note::{Fate, Note, Why};
 use super::plan::{Missing, Plan, Promise, Source};
 use super::run::Worker;
 use crate::backend::{
-    Claim, Claimed, Error, Exchange, Exchanged, Kind, Pick, Settle, Settled, Standing, Verdict,
+    Claim, Claimed, Effect, Error, Exchange, Exchanged, Kind, Pick, Settle, Settled, Standing,
+    Verdict,
 };
 use crate::queue::{Delivery, Reason, Receipt};
 use std::time::Duration;
 
-/// A claim brings no more payload than this.
+/// Payloads that are held and wait, at the most (in bytes); one message is always held.
 const BYTES: usize = 8 << 20;
 /// So many verdicts of done a call on a full disk.
 const FEW: usize = 100;
@@ -27,17 +28,31 @@ enum Item {
     Extend(Receipt),
 }
 
+/// What is claimed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Want {
+    lane: usize,
+    max: usize,
+    bytes: usize,
+    /// Nothing else is held or runs: the claim itself is the start.
+    start: bool,
+}
+
 impl Worker<'_> {
     /// Makes an exchange if there is something to exchange.
     pub(super) fn turn(&mut self) {
-        if self.link.not_before().is_some() {
+        if self.link.not_before().is_some()
+            || self.broken && !self.desk.standing().quiet()
+            || self.abandoned
+        {
             return;
         }
         if self.full {
             self.settle_what_is_done();
             return;
         }
-        let beats = if self.plan.heartbeat {
+        self.deal_started();
+        let beats = if self.plan.heartbeat && !self.broken {
             self.ledger.due(Moment::now())
         } else {
             vec![]
@@ -73,10 +88,17 @@ impl Worker<'_> {
         let standing = self.desk.standing();
         let jobs = self.plan.jobs;
         let free = jobs.saturating_sub(standing.busy + standing.waiting);
-        let ahead = free + (2 * jobs).saturating_sub(standing.waiting);
+        let ahead = match self.plan.promise {
+            // Until one has gone well nobody knows whether the command runs at all.
+            Promise::AtLeastOnce if self.succeeded > 0 => {
+                free + (2 * jobs).saturating_sub(standing.waiting)
+            }
+            // At most once, ahead would mean acknowledged and perhaps never run.
+            Promise::AtLeastOnce | Promise::AtMostOnce => free,
+        };
         let nobody = standing.busy == 0 && standing.waiting == 0;
         let mut count = 0;
-        for job in &self.fetched {
+        for job in self.fetched.iter().take_while(|job| !job.marked) {
             if job.runs_alone() {
                 return if count == 0 {
                     usize::from(nobody)
@@ -93,7 +115,7 @@ impl Worker<'_> {
     }
 
     /// Which queue is claimed from, and how much.
-    pub(super) fn wanted(&mut self, starts: usize) -> Option<(usize, usize)> {
+    pub(super) fn wanted(&self, starts: usize) -> Option<Want> {
         if self.stop.is_some() || self.left() == 0 {
             return None;
         }
@@ -107,15 +129,63 @@ impl Worker<'_> {
         let room = (jobs.saturating_sub(standing.busy) + depth).saturating_sub(held);
         // A claim for one when there is room for many costs as much as one for many.
         let hungry = self.fetched.len() <= starts || held * 2 <= depth;
-        let want = usize::try_from(self.left()).unwrap_or(usize::MAX).min(room);
-        (want > 0 && hungry).then_some((lane, want))
+        let payload = |job: &Job| job.delivery.message.payload.len();
+        let bytes = BYTES.checked_sub(self.fetched.iter().map(payload).sum());
+        let start = standing.quiet()
+            && self.fetched.is_empty()
+            && !self.solo
+            && self.plan.promise == Promise::AtLeastOnce
+            && matches!(self.plan.source, Source::Ready(_));
+        let room = if start { room.min(1) } else { room };
+        let max = usize::try_from(self.left()).unwrap_or(usize::MAX).min(room);
+        (max > 0 && hungry)
+            .then_some(bytes)
+            .flatten()
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| Want {
+                lane,
+                max,
+                bytes,
+                start,
+            })
     }
 
-    fn exchange(
+    /// Gives the slots what was started by its claim, or was given back once and has its turn again.
+    fn deal_started(&mut self) {
+        let mut jobs = vec![];
+        while self.fetched.front().is_some_and(|job| job.marked) {
+            jobs.extend(self.fetched.pop_front());
+        }
+        if !jobs.is_empty() {
+            self.start(jobs);
+        }
+    }
+
+    fn exchange(&mut self, beats: &[(Receipt, Duration)], starts: usize, wanted: Option<Want>) {
+        // What is more than the store takes in one call has the next.
+        let most = self.link.most();
+        let mut rest_ended = self.ended.split_off(self.ended.len().min(most));
+        let left = most - self.ended.len();
+        let starts = starts.min(left / 2);
+        let left = left - 2 * starts;
+        let mut rest_retiring = self.retiring.split_off(self.retiring.len().min(left));
+        let left = left - self.retiring.len();
+        let beats = &beats[..beats.len().min(left)];
+        let wanted = wanted.map(|want| Want {
+            max: want.max.min(most),
+            ..want
+        });
+        self.exchange_some(beats, starts, wanted);
+        self.ended.append(&mut rest_ended);
+        self.gather();
+        self.retiring.append(&mut rest_retiring);
+    }
+
+    fn exchange_some(
         &mut self,
         beats: &[(Receipt, Duration)],
         starts: usize,
-        wanted: Option<(usize, usize)>,
+        wanted: Option<Want>,
     ) {
         let begin = match self.plan.promise {
             Promise::AtLeastOnce => Verdict::Start,
@@ -136,6 +206,7 @@ impl Worker<'_> {
                 end: ended.end.as_ref(),
             });
         }
+        let now = Moment::now();
         for (n, job) in self.fetched.iter().take(starts).enumerate() {
             items.push(Item::Start(n));
             settle.push(Settle {
@@ -143,6 +214,19 @@ impl Worker<'_> {
                 verdict: begin,
                 end: None,
             });
+            // Nobody extends it later: its command gets a whole lease.
+            if !self.plan.heartbeat
+                && begin == Verdict::Start
+                && !self.ledger.is_fresh(job.receipt(), now)
+                && let Some(length) = self.ledger.length(job.receipt())
+            {
+                items.push(Item::Extend(job.receipt().clone()));
+                settle.push(Settle {
+                    receipt: job.receipt(),
+                    verdict: Verdict::Extend(length),
+                    end: None,
+                });
+            }
         }
         for (n, job) in self
             .retiring
@@ -173,7 +257,7 @@ impl Worker<'_> {
                 end: None,
             });
         }
-        let claim = wanted.map(|(lane, max)| claim_of(self.plan, &self.lanes.all[lane], max));
+        let claim = wanted.map(|want| claim_of(self.plan, &self.lanes.all[want.lane], want));
         // A lease counts from before the call: the store counts from later, so ours never outlives it.
         let before = Moment::now();
         let turn = Exchange {
@@ -184,21 +268,19 @@ impl Worker<'_> {
         drop(settle);
         match answer {
             Err(error) => {
-                for job in self
-                    .ended
-                    .iter_mut()
-                    .map(|ended| &mut ended.job)
-                    .chain(&mut self.fetched)
-                {
-                    job.uncertain = true;
+                if error.effect() == Effect::Unknown {
+                    let ended = self.ended.iter_mut().map(|ended| &mut ended.job);
+                    for job in ended.chain(self.fetched.iter_mut().take(starts)) {
+                        job.uncertain = true;
+                    }
                 }
                 self.failed(error);
             }
             Ok(Exchanged { settled, claimed }) => {
                 self.back();
                 self.heard(items, settled, before, starts);
-                if let Some((lane, max)) = wanted {
-                    self.brought(lane, max, claimed, before);
+                if let Some(want) = wanted {
+                    self.brought(want, claimed, before);
                 }
             }
         }
@@ -261,6 +343,8 @@ impl Worker<'_> {
         self.ledger.lose(job.receipt());
         if *answer == Settled::LeaseLost(Standing::Dead(Reason::Expired)) {
             self.summary.dead += 1;
+            // The next of its group may be ready now.
+            self.lanes.wet();
             (self.say)(Note::Buried {
                 id: job.id(),
                 reason: Reason::Expired,
@@ -290,9 +374,8 @@ impl Worker<'_> {
     /// Tells what became of an end, and counts it.
     fn conclude(&mut self, ended: &Ended, answer: Option<&Settled>) {
         let job = &ended.job;
-        let done_before = job.uncertain && ended.verdict == Verdict::Done && !job.lease.over();
         match answer {
-            Some(Settled::Gone) if done_before => {}
+            Some(answer) if took_before(ended, answer) => {}
             Some(Settled::LeaseLost(_) | Settled::Gone) => {
                 self.lose(job);
                 return;
@@ -320,17 +403,12 @@ impl Worker<'_> {
         });
     }
 
-    fn brought(
-        &mut self,
-        lane: usize,
-        max: usize,
-        claimed: crate::backend::Result<Claimed>,
-        before: Moment,
-    ) {
+    fn brought(&mut self, want: Want, claimed: crate::backend::Result<Claimed>, before: Moment) {
+        let Want { lane, max, .. } = want;
         self.looked = std::time::Instant::now();
         self.lanes.took_turn(lane);
         match claimed {
-            Ok(claimed) => self.took(lane, max, claimed, before),
+            Ok(claimed) => self.took(want, claimed, before),
             Err(error) if error.kind() == Kind::NotFound && self.plan.missing == Missing::Empty => {
                 self.lanes.all[lane].heard(0, max, None);
                 if !std::mem::replace(&mut self.lanes.all[lane].told, true) {
@@ -349,7 +427,10 @@ impl Worker<'_> {
         }
     }
 
-    fn took(&mut self, lane: usize, max: usize, claimed: Claimed, before: Moment) {
+    fn took(&mut self, want: Want, claimed: Claimed, before: Moment) {
+        let Want {
+            lane, max, start, ..
+        } = want;
         let Claimed {
             got,
             buried,
@@ -383,20 +464,26 @@ impl Worker<'_> {
             }
         }
         self.claimed += got.len() as u64;
+        self.pace.held(got.len());
         for delivery in got {
-            let job = self.enter(lane, delivery, before);
-            self.fetched.push_back(job);
+            let job = self.enter(lane, delivery, start, before);
+            if self.shunned.contains_key(job.id()) {
+                self.aside.push(job);
+            } else {
+                self.fetched.push_back(job);
+            }
         }
+        self.deal_started();
     }
 
-    fn enter(&mut self, lane: usize, delivery: Delivery, before: Moment) -> Job {
+    fn enter(&mut self, lane: usize, delivery: Delivery, started: bool, before: Moment) -> Job {
         let terms = &self.lanes.all[lane].terms;
         let lease = self.ledger.enter(&delivery.receipt, before, terms.lease);
         let message = &delivery.message;
         // A dead letter's attempts are spent already and not charged again.
         let (attempt, max_attempts) = match self.plan.source {
             Source::Ready(_) => (
-                message.attempts + 1,
+                message.attempts + u32::from(!started),
                 message.max_attempts.unwrap_or(terms.max_attempts),
             ),
             Source::Dead(_) => (message.attempts.max(1), u32::MAX),
@@ -406,7 +493,7 @@ impl Worker<'_> {
             lane,
             attempt,
             max_attempts,
-            marked: false,
+            marked: started,
             uncertain: false,
             delivery,
         }
@@ -422,9 +509,9 @@ impl Worker<'_> {
         for ended in others {
             self.ledger.settle(ended.job.receipt());
         }
-        let mut done = done.into_iter().peekable();
-        while done.peek().is_some() {
-            let few: Vec<_> = done.by_ref().take(FEW).collect();
+        let mut done = done;
+        while !done.is_empty() {
+            let few: Vec<_> = done.drain(..done.len().min(FEW)).collect();
             let settle: Vec<Settle<'_>> = few
                 .iter()
                 .map(|ended| Settle {
@@ -441,13 +528,17 @@ impl Worker<'_> {
             drop(settle);
             match answer {
                 Ok(Exchanged { settled, .. }) => {
+                    self.link.well();
                     for (ended, answer) in few.into_iter().zip(settled) {
                         self.conclude(&ended, Some(&answer));
                     }
                 }
-                Err(_) => {
-                    // Not even this fits: their leases end, and they run again.
-                    self.summary.unsettled += few.len() as u64;
+                Err(error) => {
+                    // Room may come; after a while their leases end and they run again.
+                    self.ended = few;
+                    self.ended.append(&mut done);
+                    self.failed(error);
+                    return;
                 }
             }
         }
@@ -455,7 +546,21 @@ impl Worker<'_> {
     }
 }
 
-fn claim_of<'a>(plan: &'a Plan, lane: &'a Lane, max: usize) -> Claim<'a> {
+/// A call that seemed to fail had settled it: the repeat finds what the verdict made of it.
+fn took_before(ended: &Ended, answer: &Settled) -> bool {
+    let same = match (ended.verdict, answer) {
+        // Only while the lease was ours can nobody else have done it.
+        (Verdict::Done, Settled::Gone) => !ended.job.lease.over(),
+        (Verdict::Retry { .. } | Verdict::Release, Settled::LeaseLost(Standing::Waiting)) => {
+            !ended.job.lease.over()
+        }
+        (Verdict::Dead(reason), Settled::LeaseLost(Standing::Dead(found))) => reason == *found,
+        _ => false,
+    };
+    same && ended.job.uncertain
+}
+
+fn claim_of<'a>(plan: &'a Plan, lane: &'a Lane, want: Want) -> Claim<'a> {
     let pick = match &plan.source {
         Source::Ready(_) => Pick::Ready,
         Source::Dead(what) => Pick::Dead {
@@ -465,10 +570,10 @@ fn claim_of<'a>(plan: &'a Plan, lane: &'a Lane, max: usize) -> Claim<'a> {
     };
     Claim {
         queue: &lane.queue,
-        max,
-        bytes: BYTES,
+        max: want.max,
+        bytes: want.bytes,
         lease: lane.terms.lease,
-        start: false,
+        start: want.start,
         max_attempts: lane.terms.max_attempts,
         pick,
     }
