@@ -128,6 +128,11 @@ impl World {
 
     /// What a terminal of that width shows, and the exit code.
     fn terminal(&self, columns: u16, args: &[&str]) -> (String, u32) {
+        self.answering(columns, args, "", b"")
+    }
+
+    /// As [`Self::terminal`]; when `question` is on the screen, `keys` are typed.
+    fn answering(&self, columns: u16, args: &[&str], question: &str, keys: &[u8]) -> (String, u32) {
         let pair = native_pty_system()
             .openpty(PtySize {
                 rows: 24,
@@ -148,9 +153,16 @@ impl World {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let mut child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let mut shown = vec![];
+        let mut keyboard = pair.master.take_writer().unwrap();
+        let (mut shown, mut some, mut typed) = (vec![], [0; 4096], keys.is_empty());
         // The terminal's end is an error on Linux: its last holder is gone.
-        let _ = reader.read_to_end(&mut shown);
+        while let Ok(n @ 1..) = reader.read(&mut some) {
+            shown.extend_from_slice(&some[..n]);
+            if !typed && String::from_utf8_lossy(&shown).contains(question) {
+                typed = true;
+                keyboard.write_all(keys).unwrap();
+            }
+        }
         let code = child.wait().unwrap().exit_code();
         let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
         (self.steady(&shown), code)

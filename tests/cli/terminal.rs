@@ -93,3 +93,63 @@ fn another_tools_store_is_mentioned_on_a_terminal() {
     let (shown, _) = world.terminal(200, &["queues", "-u", "sqlite:x.db"]);
     assert_eq!(shown, "");
 }
+
+fn ready(world: &World) -> String {
+    world.run(&["ls", "-o", "csv", "--fields", "ready"]).out
+}
+
+#[test]
+fn r86_a_question_takes_yes_and_nothing_else_for_yes() {
+    for (keys, code, left) in [
+        (&b"y\r"[..], 0, "ready\n0\n"),
+        (b"YES\r", 0, "ready\n0\n"),
+        (b"n\r", 4, "ready\n3\n"),
+        (b"\r", 4, "ready\n3\n"),
+        (b"yy\r", 4, "ready\n3\n"),
+    ] {
+        let world = World::new();
+        world.put("jobs", &[b"a\x1b[2J", b"b", b"c"]);
+        let purge = ["purge", "jobs", "--all"];
+        let (shown, got) = world.answering(80, &purge, "[y/N]", keys);
+        assert_eq!(got, code, "{shown}");
+        assert_eq!(ready(&world), left, "{shown}");
+        assert!(
+            shown.contains("3 messages of jobs") && shown.contains("\\x1b[2J"),
+            "{shown}"
+        );
+        assert!(!shown.contains("\u{1b}[?25l"), "the cursor was hidden");
+    }
+}
+
+#[test]
+fn ctrl_c_at_a_question_changes_nothing() {
+    let world = World::new();
+    world.put("jobs", &[b"a"]);
+    let (shown, code) = world.answering(80, &["purge", "jobs", "--all"], "[y/N]", b"\x03");
+    // Ended by the signal: portable-pty says 1 for it, a shell 130.
+    assert_ne!(code, 0, "{shown}");
+    assert_eq!(ready(&world), "ready\n1\n");
+    assert!(!shown.contains("\u{1b}[?25l"), "the cursor was hidden");
+}
+
+#[test]
+fn a_context_with_confirm_wants_the_queues_name() {
+    for (typed, code, left) in [
+        (&b"jobs\r"[..], 0, "0"),
+        (b"y\r", 4, "1"),
+        (b"job\r", 4, "1"),
+    ] {
+        let world = World::new();
+        let file = format!(
+            "current = \"prod\"\n[context.prod]\nurl = \"sqlite:{}\"\nconfirm = true\n",
+            world.file().display()
+        );
+        world.write(".config/qops/config.toml", &file);
+        world.put("jobs", &[b"a"]);
+        let purge = ["purge", "jobs", "1"];
+        let (shown, got) = world.answering(80, &purge, "Type 'jobs'", typed);
+        assert_eq!(got, code, "{shown}");
+        assert!(shown.contains("on prod"), "{shown}");
+        assert_eq!(ready(&world), format!("ready\n{left}\n"), "{shown}");
+    }
+}

@@ -59,3 +59,30 @@ fn statements_use_an_index() {
     }
     assert!(seen > 50, "the statements were not found");
 }
+
+/// A producer may give a million messages one due time; a page then begins in the middle of them.
+#[test]
+fn a_page_of_messages_due_at_one_instant_begins_by_a_seek() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    drop(open(&path));
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/backend/sqlite/sql");
+    for (name, seek) in [
+        ("keys_due", "ready_at=? AND id>?"),
+        ("keys_due_back", "ready_at=? AND id<?"),
+    ] {
+        let text = fs::read_to_string(sql.join(name).with_extension("sql")).unwrap();
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
+        let binds = vec![rusqlite::types::Value::Integer(1); statement.parameter_count()];
+        let plan: Vec<String> = statement
+            .query_map(rusqlite::params_from_iter(binds), |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert!(
+            plan.iter().any(|step| step.contains(seek)),
+            "{name}: {plan:#?}"
+        );
+    }
+}
