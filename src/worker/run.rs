@@ -146,7 +146,7 @@ pub(super) fn run_with(
         let _ = slot.join();
     }
     if let Some(reaper) = &kit.reaper {
-        unix::end_everyone(reaper, plan.kill_after);
+        unix::end_everyone(reaper, LAST_MOMENTS);
     }
     summary
 }
