@@ -55,7 +55,6 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         ctx.ui.note(format!("took {assumed}"));
     }
     let ids = args.select.ids(std::io::stdin().lock())?;
-    let ids = ids.map(|ids| ids.iter().collect::<Vec<MessageId>>());
     let mut store = ctx.read()?;
     let intent = Intent {
         verb: "peek",
@@ -89,7 +88,7 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         plan,
         store.as_mut(),
         &walk,
-        ids.as_deref(),
+        ids.as_ref(),
         now,
         &mut report,
     )?;
@@ -111,7 +110,7 @@ fn print(
     plan: Plan,
     store: &mut dyn Backend,
     walk: &Look<'_>,
-    ids: Option<&[MessageId]>,
+    ids: Option<&select::Ids>,
     now: Timestamp,
     report: &mut Report,
 ) -> Result<u64, Fail> {
@@ -154,7 +153,7 @@ fn print(
 /// One look, or one for every few ids: a list of a million is gone through once, as it was given.
 fn parts<'a>(
     what: &'a Selection,
-    ids: Option<&'a [MessageId]>,
+    ids: Option<&'a select::Ids>,
     reverse: bool,
 ) -> Box<dyn Iterator<Item = Selection> + 'a> {
     // Few: a store may compare each message with each id of a list.
@@ -162,12 +161,12 @@ fn parts<'a>(
     let Some(ids) = ids else {
         return Box::new(std::iter::once(what.clone()));
     };
-    let few = |some: &[MessageId]| Selection {
-        ids: Some(some.to_vec()),
+    let few = |ids: Vec<MessageId>| Selection {
+        ids: Some(ids),
         ..what.clone()
     };
     if reverse {
-        Box::new(ids.chunks(IDS).rev().map(few))
+        Box::new(ids.chunks_from_end(IDS).map(few))
     } else {
         Box::new(ids.chunks(IDS).map(few))
     }

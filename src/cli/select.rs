@@ -246,6 +246,16 @@ impl Ids {
         })
     }
 
+    /// As [`Self::chunks`], the last named first.
+    pub fn chunks_from_end(&self, size: usize) -> impl Iterator<Item = Vec<MessageId>> {
+        let named = self.text.strip_suffix('\0').unwrap_or_default();
+        let mut ids = named.rsplit('\0').filter(|id| !id.is_empty());
+        std::iter::from_fn(move || {
+            let chunk: Vec<MessageId> = ids.by_ref().take(size).map(MessageId::from).collect();
+            (!chunk.is_empty()).then_some(chunk)
+        })
+    }
+
     fn read(&mut self, mut stdin: impl BufRead) -> Result<(), Fail> {
         let mut line = String::new();
         for number in 1_u64.. {

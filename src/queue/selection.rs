@@ -63,9 +63,18 @@ impl Selection {
     /// Whether it means this message, `message.state` being what it is at the look.
     #[must_use]
     pub fn matches(&self, message: &Message) -> bool {
+        self.ids
+            .as_ref()
+            .is_none_or(|ids| ids.contains(&message.id))
+            && self.matches_but_ids(message)
+    }
+
+    /// As [`Self::matches`], for a message that was found by an id of the list: a long list is not gone through again.
+    #[must_use]
+    pub fn matches_but_ids(&self, message: &Message) -> bool {
         let Self {
             queue,
-            ids,
+            ids: _,
             states,
             key,
             group,
@@ -82,7 +91,6 @@ impl Selection {
         };
         queue.as_ref().is_none_or(|queue| *queue == message.queue)
             && (states.is_empty() || states.contains(&message.state))
-            && ids.as_ref().is_none_or(|ids| ids.contains(&message.id))
             && key
                 .as_ref()
                 .is_none_or(|key| message.key.as_ref() == Some(key))

@@ -341,9 +341,15 @@ impl Walk<'_> {
         let mut wanted: Vec<i64> = ids.iter().filter_map(number_of).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        // Looked at without its payload first, unless a filter wants it: what is not meant is not read.
+        let show = if self.what.grep.is_some() {
+            Show::Payload
+        } else {
+            Show::Rest
+        };
         for id in wanted {
-            if let Some((key, message)) = self.find(id, &mut names, place.now)?
-                && self.what.matches(&message)
+            if let Some((key, message)) = self.find(id, &mut names, place.now, show)?
+                && self.what.matches_but_ids(&message)
             {
                 found.push((key, message.id));
             }
@@ -366,7 +372,7 @@ impl Walk<'_> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for (at, id) in found.iter().filter(|(at, _)| beyond(at)) {
             let Some((_, message)) =
-                self.find(number_of(id).unwrap_or(0), &mut names, place.now)?
+                self.find(number_of(id).unwrap_or(0), &mut names, place.now, self.show)?
             else {
                 continue;
             };
@@ -395,6 +401,7 @@ impl Walk<'_> {
         id: i64,
         names: &mut HashMap<i64, QueueName>,
         now: Timestamp,
+        show: Show,
     ) -> Result<Option<(SortKey, Message)>> {
         for statement in [sql!("message_get"), sql!("letter_get")] {
             let mut statement = self.conn.prepare_cached(statement)?;
@@ -406,7 +413,7 @@ impl Walk<'_> {
                     None => queue_name(self.conn, queue_id)?,
                 };
                 names.insert(queue_id, queue.clone());
-                let message = message(row, &queue, now, Show::Payload)?;
+                let message = message(row, &queue, now, show)?;
                 let key = self.sort_key(id, &message)?;
                 return Ok(Some((key, message)));
             }
