@@ -100,13 +100,59 @@ impl Work<'_> {
             next,
             ..Changed::default()
         };
+        let mut together = Vec::new();
         for message in rows {
+            if self.goes_together(&message) {
+                together.push(number(&message));
+                changed.done.push(message.id);
+                continue;
+            }
             match self.one(&message)? {
                 Ok(()) => changed.done.push(message.id),
                 Err(why) => changed.skipped.push((message.id, why)),
             }
         }
+        if self.run == Run::Do && !together.is_empty() {
+            self.all_together(&together)?;
+        }
         Ok(changed)
+    }
+
+    /// Whether a message can be changed with others of its kind by one statement: nobody holds it, and nothing but its
+    /// own row and history hangs on it.
+    fn goes_together(&self, message: &Message) -> bool {
+        let alone = message.group.is_none()
+            && message.lease_until.is_none()
+            && message.started_at.is_none();
+        alone
+            && match *self.change {
+                Change::Requeue { to: None, .. } => message.state == State::Dead,
+                Change::Requeue { .. } => false,
+                Change::Purge { .. } => message.key.is_none(),
+            }
+    }
+
+    fn all_together(&self, ids: &[i64]) -> Result<()> {
+        let list = serde_json::to_string(ids)
+            .map_err(|error| Error::bug("numbers that are no JSON").because(error))?;
+        let run = |statement: &str| -> Result<()> {
+            self.conn.prepare_cached(statement)?.execute([&list])?;
+            Ok(())
+        };
+        match *self.change {
+            Change::Requeue { due, reset, .. } => {
+                let due = due.instant(self.now).0;
+                self.conn
+                    .prepare_cached(sql!("revive_all"))?
+                    .execute(params![list, self.queue_id, due, reset])?;
+                run(sql!("dead_delete_all"))
+            }
+            Change::Purge { .. } => {
+                run(sql!("dead_delete_all"))?;
+                run(sql!("live_delete_all"))?;
+                run(sql!("attempt_delete_all"))
+            }
+        }
     }
 
     fn one(&self, message: &Message) -> Result<Fate> {

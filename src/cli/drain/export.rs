@@ -13,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// So many letters are written before they are removed: their histories may be large.
-const PAGE: usize = 100;
+const PAGE: usize = 2_000;
 
 /// Where the lines go.
 enum Sink {

@@ -1,0 +1,1 @@
+DELETE FROM qops_message WHERE id IN (SELECT value FROM json_each(?1))
