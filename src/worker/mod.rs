@@ -29,6 +29,7 @@ mod scratch;
 mod signal;
 mod slot;
 mod start;
+mod stopping;
 mod template;
 mod turn;
 mod unix;

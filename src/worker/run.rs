@@ -8,20 +8,20 @@ use super::guard::{self, Pipe};
 use super::lane::{Lane, Lanes, POLL};
 use super::lease::Moment;
 use super::ledger::{Job, Ledger};
-use super::link::{Gravity, Link, PATIENCE, Reopen, gravity};
+use super::link::{Gravity, Link, Reopen, gravity};
 use super::note::{Fate, Note, Summary, Why};
 use super::pace::Pace;
-use super::plan::{Missing, Mode, Plan, Promise, Source};
+use super::plan::{Missing, Mode, Plan, Source};
 use super::relay::Sinks;
 use super::scratch::Scratch;
 use super::signal;
-use super::slot::{self, Desk, GROUP, News, Urgency};
+use super::slot::{self, Desk, GROUP};
 use super::unix::{self, Reaper};
 use crate::backend::{Backend, Chore, Depth, Error, Kind, Result};
 use crate::queue::MessageId;
 use crate::queue::retry::Settings;
 use crate::queue::time::duration_text;
-use signal_hook::consts::{SIGCONT, SIGTERM, SIGTSTP};
+use signal_hook::consts::SIGTERM;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -153,8 +153,8 @@ pub(super) fn run_with(
 
 /// No more is taken.
 pub(super) struct Stop {
-    at: Instant,
-    ended: bool,
+    pub(super) at: Instant,
+    pub(super) ended: bool,
 }
 
 /// The store thread at work.
@@ -166,8 +166,8 @@ pub(super) struct Worker<'a> {
     pub(super) plan: &'a Plan,
     pub(super) link: Link<'a>,
     pub(super) desk: Arc<Desk>,
-    kit: Arc<Kit>,
-    bell: Bell,
+    pub(super) kit: Arc<Kit>,
+    pub(super) bell: Bell,
     pub(super) lanes: Lanes,
     pub(super) ledger: Ledger,
     pub(super) pace: Pace,
@@ -178,13 +178,13 @@ pub(super) struct Worker<'a> {
     /// To be settled.
     pub(super) ended: Vec<Ended>,
     /// When the first of those ended.
-    since: Option<Instant>,
+    pub(super) since: Option<Instant>,
     /// A message that must take no neighbour with it runs.
     pub(super) solo: bool,
     /// Deliveries that were taken and not given back unstarted.
     pub(super) claimed: u64,
     pub(super) succeeded: u64,
-    failures: u64,
+    pub(super) failures: u64,
     pub(super) stop: Option<Stop>,
     /// The disk is full: only what is done is settled.
     pub(super) full: bool,
@@ -192,13 +192,13 @@ pub(super) struct Worker<'a> {
     pub(super) broken: bool,
     /// Nothing can be settled any more.
     pub(super) abandoned: bool,
-    told_no_room: bool,
+    pub(super) told_no_room: bool,
     /// When the exit map gave a message back.
     pub(super) shunned: HashMap<MessageId, Instant>,
     /// Claimed again soon after that: held, so that what stands behind them has its turn.
     pub(super) aside: Vec<Job>,
-    began: Instant,
-    cared: Instant,
+    pub(super) began: Instant,
+    pub(super) cared: Instant,
     /// When a claim was last made.
     pub(super) looked: Instant,
     pub(super) summary: Summary,
@@ -288,7 +288,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn lost(&mut self, error: &Error) {
+    pub(super) fn lost(&mut self, error: &Error) {
         if self.link.ill(error) {
             (self.say)(Note::StoreLost(error));
         }
@@ -297,90 +297,6 @@ impl Worker<'_> {
     pub(super) fn back(&mut self) {
         if self.link.well() {
             (self.say)(Note::StoreBack);
-        }
-    }
-
-    fn hear(&mut self, news: News) {
-        match news {
-            News::Bell => self.lanes.wet(),
-            News::NoRoom(why) => {
-                if !std::mem::replace(&mut self.told_no_room, true) {
-                    (self.say)(Note::NoRoom(&why));
-                }
-            }
-            News::OutputClosed => self.begin_stop(Why::OutputClosed),
-            // What was stopped may have slept past its leases: each slot looks.
-            News::Signal(SIGCONT) => self.desk.poke_all(),
-            News::Signal(SIGTSTP) => {
-                signal::stop_ourselves();
-                self.desk.poke_all();
-            }
-            News::Signal(number) if self.summary.signal.is_none() && !self.is_ending() => {
-                self.summary.signal = Some(number);
-                self.begin_stop(Why::Signal(number));
-            }
-            News::Signal(number) => self.end_commands(number),
-        }
-    }
-
-    fn is_ending(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.ended)
-    }
-
-    /// Nothing more is taken; what is not begun is given back.
-    pub(super) fn begin_stop(&mut self, why: Why) {
-        if self.stop.is_some() {
-            // A store that fails outweighs a limit or a signal.
-            if matches!((&why, &self.summary.why), (Why::Store(_), old) if !matches!(old, Why::Store(_) | Why::CannotRun(_)))
-            {
-                self.summary.why = why;
-            }
-            return;
-        }
-        self.stop = Some(Stop {
-            at: Instant::now(),
-            ended: false,
-        });
-        self.retiring.extend(self.fetched.drain(..));
-        self.retiring.append(&mut self.aside);
-        // What is acknowledged before its command runs cannot be given back: it runs.
-        if self.plan.promise == Promise::AtLeastOnce {
-            let back = self.desk.take_back();
-            self.summary.started -= back.len() as u64;
-            self.solo &= !back.iter().any(Job::runs_alone);
-            self.retiring.extend(back);
-        }
-        let running = self.desk.standing().busy;
-        (self.say)(Note::Stopping { why: &why, running });
-        self.summary.why = why;
-    }
-
-    /// What still runs is ended; once more, at once.
-    fn end_commands(&mut self, signal: i32) {
-        self.begin_stop(Why::Signal(signal));
-        let standing = self.desk.standing();
-        if self.is_ending() {
-            self.desk.urge(Urgency::Kill);
-            return;
-        }
-        if let Some(stop) = &mut self.stop {
-            stop.ended = true;
-        }
-        if standing.busy > 0 {
-            self.summary.ended_by = Some(signal);
-            (self.say)(Note::Ending);
-        }
-        self.desk.urge(Urgency::Term);
-    }
-
-    /// The store is lost for good: no end can be settled, so no command may run on.
-    fn give_up(&mut self, error: Error) {
-        self.begin_stop(Why::Store(error));
-        self.abandoned = true;
-        slot::close_gate(&self.kit);
-        self.desk.urge(Urgency::Term);
-        if let Some(stop) = &mut self.stop {
-            stop.ended = true;
         }
     }
 
@@ -503,12 +419,6 @@ impl Worker<'_> {
             Effect::None | Effect::GivenBack | Effect::Doubt(_) => {}
             Effect::CannotRun(why) => self.cannot_run(why),
         }
-    }
-
-    /// This outweighs whatever stopped the worker before.
-    fn cannot_run(&mut self, why: &str) {
-        self.begin_stop(Why::CannotRun(why.to_owned()));
-        self.summary.why = Why::CannotRun(why.to_owned());
     }
 
     /// The lease is somebody else's, or nobody's.
@@ -660,41 +570,5 @@ impl Worker<'_> {
             }
         }
         self.bell.arm();
-    }
-
-    /// A call failed as a whole; nothing of it is known to have happened.
-    pub(super) fn failed(&mut self, error: Error) {
-        match gravity(&error) {
-            Gravity::Passing => {
-                self.lost(&error);
-                let stays = self.plan.mode == Mode::Follow && self.stop.is_none();
-                // Somebody who has sent a second signal does not want to wait for a store.
-                let patience = if self.is_ending() {
-                    PATIENCE / 15
-                } else {
-                    PATIENCE
-                };
-                if !stays && self.link.lost_for().is_some_and(|lost| lost >= patience) {
-                    self.give_up(error);
-                }
-            }
-            Gravity::Full => {
-                self.full = true;
-                self.lost(&error);
-                if self.link.lost_for().is_some_and(|lost| lost >= PATIENCE) {
-                    self.give_up(error);
-                } else {
-                    self.begin_stop(Why::Store(error));
-                    // Only what is done fits; other leases end by themselves.
-                    self.retiring.clear();
-                }
-            }
-            Gravity::Final if self.broken => self.give_up(error),
-            Gravity::Final => {
-                // What runs may end well, and the store may take that.
-                self.broken = true;
-                self.begin_stop(Why::Store(error));
-            }
-        }
     }
 }
