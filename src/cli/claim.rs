@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
-use super::queue::lease;
+use super::queue::{at_least_one, lease};
 use crate::backend::{Backend, Claim, Claimed, Depth, Exchange, Kind, Pick, Settle, Verdict};
 use crate::queue::retry::Settings;
 use crate::queue::time::parse_duration;
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(value_name = "QUEUE")]
     pub queue: QueueName,
     /// At most so many
-    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long = "limit", value_name = "N", value_parser = at_least_one)]
     pub limit: Option<u64>,
     /// Hold them so long [default: the queue's, 60s]
     #[arg(long, value_name = "TIME", value_parser = lease)]

@@ -21,7 +21,7 @@ use std::time::Duration;
 #[command(next_help_heading = "The command")]
 pub struct Running {
     /// Commands at once [default: 1]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<u16>,
     /// How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     #[arg(long, value_name = "DURATION", value_parser = super::queue::lease)]
@@ -76,6 +76,13 @@ impl From<Out> for Output {
             Out::Prefix => Self::Prefix,
             Out::Discard => Self::Discard,
         }
+    }
+}
+
+fn jobs(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(number @ 1..=1024) => Ok(number),
+        _ => Err(format!("'{text}' is no number from 1 to 1024")),
     }
 }
 

@@ -290,8 +290,12 @@ fn few<'a>(
     payloads: impl Iterator<Item = &'a [u8]>,
     shape: Shape,
 ) -> Outcome {
-    let format = ctx.format().unwrap_or(Format::Id);
-    let plan = ctx.plan_as::<Put>(Some(format), Natural::Nothing, shape)?;
+    // Without -o the ids alone are printed; fields of a record that nobody asked for are refused.
+    let asked = ctx.plan::<Put>(Natural::Nothing, shape)?;
+    let plan = match asked {
+        None => ctx.plan_as::<Put>(Some(Format::Id), Natural::Nothing, shape)?,
+        asked => asked,
+    };
     let reading = reading(args, Framing::Lines);
     let mut batch = Batch::default();
     for (number, payload) in (1..).zip(payloads) {
@@ -311,7 +315,8 @@ fn few<'a>(
         })?;
         batch.push(number, payload, own);
     }
-    let mut enqueuer = Enqueuer::new(ctx, template(args), conflict(args), "payload", plan)?;
+    let unit = Some("payload").filter(|_| shape == Shape::Many);
+    let mut enqueuer = Enqueuer::new(ctx, template(args), conflict(args), unit, plan)?;
     if args.atomic {
         enqueuer.whole(&batch)?;
     } else {
@@ -327,7 +332,13 @@ fn stream(args: &Args, ctx: &Ctx, framing: Framing) -> Outcome {
     let stop = ctx.listen()?;
     let batches = read(source, reading(args, framing))
         .map_err(|error| Fail::System(Code::Bug, format!("no thread can be started: {error}")))?;
-    let mut enqueuer = Enqueuer::new(ctx, template(args), conflict(args), framing.unit(), plan)?;
+    let mut enqueuer = Enqueuer::new(
+        ctx,
+        template(args),
+        conflict(args),
+        Some(framing.unit()),
+        plan,
+    )?;
     let bar = ctx.ui.progress("enqueue", None);
     loop {
         // A signal may come while a slow producer has nothing for us.

@@ -98,6 +98,14 @@ pub(super) fn attempts(text: &str) -> Result<u32, ParseError> {
     }
 }
 
+/// A number that is not 0.
+pub(super) fn at_least_one(text: &str) -> Result<u64, ParseError> {
+    match text.parse() {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err(ParseError(format!("'{text}' is no number from 1 on"))),
+    }
+}
+
 /// A lease: longer than nothing.
 pub(super) fn lease(text: &str) -> Result<Duration, ParseError> {
     match parse_duration(text)? {

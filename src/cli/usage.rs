@@ -1,7 +1,7 @@
 //! What clap says about a command line, said in our form: `qops: WHAT`, a hint, exit code 2.
 
 use super::suggest;
-use crate::ui::{Color, Format, Problem};
+use crate::ui::{Color, Format, Problem, Shown};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -90,6 +90,19 @@ impl Glance {
         glance
     }
 
+    /// The verb, and the verb under it: `queue set`.
+    fn path(&self, command: &clap::Command) -> String {
+        let verb = self.verb(command).unwrap_or_default();
+        let under = self.words.first().and_then(|(_, word)| {
+            let parent = command.find_subcommand(verb)?;
+            parent.find_subcommand(word).map(clap::Command::get_name)
+        });
+        match under {
+            Some(under) => format!("{verb} {under}"),
+            None => verb.to_owned(),
+        }
+    }
+
     /// The verb's own name.
     fn verb<'a>(&self, command: &'a clap::Command) -> Option<&'a str> {
         let typed = self.verb.as_deref()?;
@@ -123,14 +136,15 @@ pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) ->
     hints.extend(finding.hints());
     if hints.is_empty() {
         hints.push(match finding.verb {
-            Some(verb) => format!("qops {verb} --help"),
+            Some(_) => format!("qops {} --help", glance.path(command)),
             None => "qops --help".to_owned(),
         });
     }
     Problem {
         code: super::exit::Code::Usage.number(),
         kind: "usage".to_owned(),
-        message: finding.message(),
+        // One line, whatever was typed.
+        message: Shown::new(finding.message()).into_string(),
         hints,
         effect: None,
     }
@@ -184,9 +198,13 @@ impl Finding<'_> {
                     None => format!("{missing} is missing"),
                 }
             }
-            (ErrorKind::MissingSubcommand, verb) => {
-                let valid = self.of(ContextKind::ValidSubcommand).join(", ");
-                format!("{} needs one of {valid}", verb.unwrap_or("qops"))
+            (
+                ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+                verb,
+            ) => {
+                let parent = verb.and_then(|verb| self.command.find_subcommand(verb));
+                let verbs = super::verb_names(parent.unwrap_or(self.command)).join(", ");
+                format!("{} needs one of {verbs}", verb.unwrap_or("qops"))
             }
             (ErrorKind::ArgumentConflict, _) => {
                 let prior = self.of(ContextKind::PriorArg);

@@ -40,13 +40,13 @@ pub struct Args {
     #[arg(long)]
     pub follow: bool,
     /// Stop after so many messages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::queue::at_least_one)]
     pub max_messages: Option<u64>,
     /// Stop after so long
     #[arg(long, value_name = "DURATION", value_parser = positive)]
     pub max_time: Option<Duration>,
     /// Stop after so many commands that failed (then the exit is 1)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::queue::at_least_one)]
     pub max_failures: Option<u64>,
     /// How the command is run.
     #[command(flatten)]

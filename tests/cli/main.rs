@@ -1,15 +1,24 @@
 //! The command line as its users meet it: what stands on stdout, what on stderr, and the exit code, in one snapshot; and
 //! what a terminal sees, on a real pseudo-terminal.
 
+mod bulk;
+mod claims;
+mod drain;
+mod matrix;
 mod reading;
+mod sessions;
+mod stopping;
 mod stores;
 mod terminal;
+mod working;
+mod writing;
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use qops::backend::{Access, Backend, OpenOptions, Target, Unit, registry};
 use qops::queue::{Due, NewMessage, QueueName, Skew, Timestamp};
+use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -81,22 +90,41 @@ impl World {
 
     fn run_with(&self, args: &[&str], stdin: &[u8]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qops"));
+        command.args(args);
+        self.ran(command, stdin)
+    }
+
+    /// A line for a shell in which `qops` is this program.
+    fn sh(&self, line: &str) -> Ran {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]);
+        self.ran(command, b"")
+    }
+
+    fn around(&self, command: &mut Command) {
         command
-            .args(args)
             .env_clear()
             .env("HOME", self.home.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path())
             .envs(self.vars.iter().cloned())
-            .current_dir(self.home.path())
+            .current_dir(self.home.path());
+    }
+
+    fn ran(&self, mut command: Command, stdin: &[u8]) -> Ran {
+        self.around(&mut command);
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
-        // A verb that reads no input closes it: that is no failure of the test.
-        let _ = input.write_all(stdin);
-        drop(input);
+        let stdin = stdin.to_vec();
+        let writer = std::thread::spawn(move || {
+            // A verb that reads no input closes it: that is no failure of the test.
+            let _ = input.write_all(&stdin);
+        });
         let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
         Ran {
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
@@ -107,6 +135,17 @@ impl World {
     /// A run as a snapshot has it: the home's path and instants are not in it.
     fn snapshot(&self, args: &[&str]) -> String {
         self.told(&format!("$ qops {}", args.join(" ")), &self.run(args))
+    }
+
+    /// The same of a line for a shell.
+    fn shell(&self, line: &str) -> String {
+        self.told(&format!("$ {line}"), &self.sh(line))
+    }
+
+    /// The same with an input.
+    fn fed(&self, args: &[&str], stdin: &str) -> String {
+        let line = format!("$ printf {stdin:?} | qops {}", args.join(" "));
+        self.told(&line, &self.run_with(args, stdin.as_bytes()))
     }
 
     fn told(&self, line: &str, ran: &Ran) -> String {
@@ -121,9 +160,12 @@ impl World {
     fn steady(&self, text: &str) -> String {
         let text = text.replace(&self.home.path().display().to_string(), "[HOME]");
         // What was done a moment ago was done a second ago on a busy machine.
-        let ages = (0..60).map(|n| (format!("{n}s ago"), "[AGE] ago"));
+        let ages = (0..60).flat_map(|n| {
+            let oldest = (format!("(oldest {n}s)"), "(oldest [AGE])");
+            [(format!("{n}s ago"), "[AGE] ago"), oldest]
+        });
         let text = ages.fold(text, |text, (age, steady)| text.replace(&age, steady));
-        without_instants(&text)
+        without_workers(&without_receipts(&without_instants(&text)))
     }
 
     /// What a terminal of that width shows, and the exit code.
@@ -133,6 +175,18 @@ impl World {
 
     /// As [`Self::terminal`]; when `question` is on the screen, `keys` are typed.
     fn answering(&self, columns: u16, args: &[&str], question: &str, keys: &[u8]) -> (String, u32) {
+        self.typing(columns, env!("CARGO_BIN_EXE_qops"), args, question, keys)
+    }
+
+    /// The same of any program.
+    fn typing(
+        &self,
+        columns: u16,
+        program: &str,
+        args: &[&str],
+        question: &str,
+        keys: &[u8],
+    ) -> (String, u32) {
         let pair = native_pty_system()
             .openpty(PtySize {
                 rows: 24,
@@ -141,10 +195,11 @@ impl World {
                 pixel_height: 0,
             })
             .unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_qops"));
+        let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
         command.env("HOME", self.home.path());
+        command.env("PATH", path());
         command.env("TERM", "xterm");
         for (name, value) in &self.vars {
             command.env(name, value);
@@ -199,6 +254,66 @@ fn without_instants(text: &str) -> String {
         }
         out.push(first);
         rest = &rest[first.len_utf8()..];
+    }
+    out
+}
+
+/// Where this program and those of the system are found.
+fn path() -> OsString {
+    let own = Path::new(env!("CARGO_BIN_EXE_qops")).parent().unwrap();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(own.to_owned()).chain(std::env::split_paths(&others));
+    std::env::join_paths(folders).unwrap()
+}
+
+/// Puts `[RECEIPT]` for each receipt, whose last part is random.
+fn without_receipts(text: &str) -> String {
+    let is_receipt = |word: &str| {
+        let parts: Vec<&str> = word.split('.').collect();
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+        matches!(parts[..], [id, fence, token] if digits(id) && digits(fence)
+            && token.len() == 16 && token.bytes().all(|c| c.is_ascii_hexdigit()))
+    };
+    words(
+        text,
+        |c| c.is_ascii_alphanumeric() || c == '.',
+        |word| is_receipt(word).then_some("[RECEIPT]"),
+    )
+}
+
+/// Puts `[WORKER]` for each host with the number of a process.
+fn without_workers(text: &str) -> String {
+    let own = qops::cli::ctx::identity();
+    let host = own.split(':').next().unwrap();
+    let is_worker = |word: &str| {
+        word.split_once(':').is_some_and(|(name, pid)| {
+            name == host && !pid.is_empty() && pid.bytes().all(|c| c.is_ascii_digit())
+        })
+    };
+    words(
+        text,
+        |c| c.is_ascii_alphanumeric() || "-_:".contains(c),
+        |word| is_worker(word).then_some("[WORKER]"),
+    )
+}
+
+/// Replaces words of these characters.
+fn words(
+    text: &str,
+    of: impl Fn(char) -> bool,
+    put: impl Fn(&str) -> Option<&'static str>,
+) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = if of(first) {
+            rest.find(|c| !of(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (word, others) = rest.split_at(end);
+        out += put(word).unwrap_or(word);
+        rest = others;
     }
     out
 }

@@ -275,6 +275,8 @@ impl Reader {
     fn fail(&self, kind: Kind, why: impl std::fmt::Display) -> Error {
         let unit = self.reading.framing.unit();
         let number = self.number;
+        // A line of ours is the first of the reader of JSON.
+        let why = why.to_string().replace(" at line 1 column ", " at column ");
         Error::new(kind, format!("{unit} {number}: {why}")).with("line", number.to_string())
     }
 

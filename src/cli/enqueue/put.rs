@@ -60,7 +60,8 @@ pub(super) struct Enqueuer<'c> {
     store: Option<Box<dyn Backend>>,
     template: NewMessage<'static>,
     conflict: Conflict,
-    unit: &'static str,
+    /// What one of several is called.
+    unit: Option<&'static str>,
     stream: Option<Stream<'c, Put>>,
     report: Report,
     new: u64,
@@ -73,7 +74,7 @@ impl<'c> Enqueuer<'c> {
         ctx: &'c Ctx,
         template: NewMessage<'static>,
         conflict: Conflict,
-        unit: &'static str,
+        unit: Option<&'static str>,
         plan: Option<Plan>,
     ) -> Result<Self, Fail> {
         Ok(Self {
@@ -139,7 +140,7 @@ impl<'c> Enqueuer<'c> {
                 let at: Option<&Item> = index.and_then(|index: usize| batch.items.get(index));
                 Err(match at {
                     Some(item) => {
-                        let what = format!("{} {}: {error}", self.unit, item.number);
+                        let what = format!("{}{error}", self.place_of(item));
                         none(&said_again(&error, what))
                     }
                     None => none(&error),
@@ -198,6 +199,14 @@ impl<'c> Enqueuer<'c> {
         items.iter().map(message).collect()
     }
 
+    /// Which of several it is, before what is said of it.
+    fn place_of(&self, item: &Item) -> String {
+        match self.unit {
+            Some(unit) => format!("{unit} {}: ", item.number),
+            None => String::new(),
+        }
+    }
+
     fn key<'i>(&'i self, item: &'i Item) -> Option<&'i str> {
         let own = item.own.as_ref().and_then(|own| own.key.as_deref());
         own.or(self.template.key.as_deref())
@@ -213,10 +222,8 @@ impl<'c> Enqueuer<'c> {
                 Enqueued::Duplicate(id) => {
                     if self.conflict == Conflict::Refuse {
                         let key = self.key(item).unwrap_or_default();
-                        let what = format!(
-                            "{} {}: the key '{key}' is taken by message {id}",
-                            self.unit, item.number
-                        );
+                        let (place, key) = (self.place_of(item), Shown::new(key));
+                        let what = format!("{place}the key '{key}' is taken by message {id}");
                         let fail = Fail::new(Kind::Conflict, what);
                         self.report.fail(self.ctx, &fail);
                         continue;

@@ -1,0 +1,191 @@
+//! Emptying the dead letters.
+
+use crate::bulk::{counts, dead, messages};
+use crate::{World, session};
+use insta::assert_snapshot;
+use qops::queue::{Outcome, State};
+
+#[test]
+fn letters_are_replayed_or_moved() {
+    let world = World::new();
+    dead(&world, "orders", 3);
+    world.run(&["enqueue", "orders", "live"]);
+    assert_snapshot!(session!(
+        world,
+        ["drain", "orders", "--error", "429", "--dry-run"],
+        [
+            "drain",
+            "orders",
+            "--grep",
+            "letter 2",
+            "--dry-run",
+            "--json"
+        ],
+        ["drain", "orders"],
+        ["redrive", "orders", "-n", "1", "--yes", "--json"],
+        [
+            "drain", "orders", "--to", "later", "--delay", "1h", "--yes", "--json"
+        ],
+        ["drain", "orders", "--yes", "--json"],
+        ["ls", "-o", "csv", "--fields", "queue,ready,delayed,dead"],
+        ["drain", "orders", "--to", "orders", "--yes"],
+        ["drain", "orders", "--to", "x", "--export", "y"],
+        ["drain", "orders", "--"],
+        ["drain", "orders", "--reverse", "--", "true"],
+        ["drain", "orders", "--timeout", "5s"],
+        ["drain", "orders", "sh", "-c", "x"],
+        ["drain", "orders", "--export", "-", "--json", "--yes"],
+        ["drain", "order", "--yes"],
+    ));
+}
+
+#[test]
+fn a_key_that_the_other_queue_holds_is_passed_over() {
+    let world = World::new();
+    for queue in ["a", "b"] {
+        world.run(&[
+            "enqueue", queue, "x", "--key", "k", "--group", "g", "-H", "h=1",
+        ]);
+    }
+    world.run(&["enqueue", "a", "y", "--key", "l", "--priority", "3"]);
+    world.sh("qops claim a -n 2 | qops nack - --dead");
+    let ran = world.run(&["drain", "a", "--to", "b", "--yes", "--json"]);
+    assert_snapshot!(world.told("$ qops drain a --to b --yes --json", &ran));
+    let moved = messages(&world, "b").pop().unwrap();
+    assert_eq!(
+        (moved.key.as_deref(), moved.priority, moved.replays),
+        (Some("l"), 3, 1)
+    );
+    assert_eq!(counts(&world, "a"), (0, 1));
+}
+
+#[test]
+fn letters_are_exported_and_come_back_from_their_lines() {
+    let world = World::new();
+    dead(&world, "orders", 250);
+    let text = [
+        world.shell("qops drain orders -n 2 --export out.ndjson --json"),
+        world.shell("qops drain orders -n 2 --export out.ndjson --yes --json"),
+        world.shell("qops drain orders --export out.ndjson --yes --json; wc -l < out.ndjson"),
+        world.shell("qops drain orders --export out.ndjson --yes; wc -l < out.ndjson"),
+        world.shell("qops enqueue again --envelope --file out.ndjson; qops ls -o csv --fields queue,ready,dead"),
+        world.shell("qops drain orders --export no/such/out.ndjson --yes"),
+    ]
+    .join("\n");
+    assert_snapshot!(text);
+    let mode = std::os::unix::fs::MetadataExt::mode(
+        &std::fs::metadata(world.home.path().join("out.ndjson")).unwrap(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    let first: Vec<Vec<u8>> = messages(&world, "again")
+        .into_iter()
+        .map(|m| m.payload)
+        .collect();
+    assert_eq!(first.len(), 250);
+    assert_eq!(
+        (first[0].as_slice(), first[249].as_slice()),
+        (&b"letter 1"[..], &b"letter 250"[..])
+    );
+}
+
+#[test]
+fn an_export_that_cannot_be_written_loses_nothing() {
+    let world = World::new();
+    dead(&world, "orders", 3);
+    let ran = world.sh("qops drain orders --export - --yes > /dev/full");
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    assert!(ran.err.contains("the rest is still dead"), "{}", ran.err);
+    let ran = world.run(&["drain", "orders", "--export", "/dev/full", "--yes"]);
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    assert_eq!(counts(&world, "orders"), (0, 3));
+    // Nobody reads: it is no success, and nothing more is taken.
+    let ran = world
+        .sh("set -o pipefail; exec 3> >(true); wait $!; qops drain orders --export - --yes >&3");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_eq!(counts(&world, "orders"), (0, 3));
+    let ran = world.sh("qops drain orders --export - --yes");
+    assert_eq!((ran.out.lines().count(), ran.code), (3, 0), "{}", ran.err);
+    assert_eq!(counts(&world, "orders"), (0, 0));
+}
+
+#[test]
+fn a_command_for_each_letter_removes_what_it_finishes() {
+    let world = World::new();
+    dead(&world, "orders", 4);
+    let ran = world.run(&[
+        "drain",
+        "orders",
+        "--yes",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        "test \"$(cat)\" != 'letter 2' || { echo 'not two' >&2; exit 7; }",
+    ]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_eq!(
+        ran.out,
+        "{\"v\":1,\"verb\":\"drain\",\"queue\":\"orders\",\"matched\":4,\"done\":3,\"failed\":1,\"skipped\":0}\n"
+    );
+    let left = messages(&world, "orders");
+    assert_eq!(left.len(), 1);
+    let letter = &left[0];
+    assert_eq!(
+        (letter.state, letter.attempts, letter.replays),
+        (State::Dead, 1, 0)
+    );
+    let run = world.run(&["show", letter.id.as_str(), "--json"]).out;
+    assert!(
+        run.contains("\"exit\":7") && run.contains("not two"),
+        "{run}"
+    );
+    assert_eq!(Outcome::Failed.word(), "failed");
+    for (args, code) in [
+        (&["drain", "orders", "--", "false"][..], 4),
+        (
+            &["drain", "orders", "--yes", "--expect", "2", "--", "false"],
+            4,
+        ),
+        (&["drain", "orders", "--yes", "--", "false"], 1),
+        (&["drain", "orders", "--yes", "--", "no-such-command"], 2),
+        (&["drain", "orders", "--dry-run", "--", "true"], 0),
+        (
+            &[
+                "drain", "orders", "--grep", "nothing", "--yes", "--", "false",
+            ],
+            0,
+        ),
+        (
+            &["drain", "orders", "--yes", "--", "sh", "-c", "exit 99"],
+            0,
+        ),
+    ] {
+        let before = counts(&world, "orders");
+        let ran = world.run(args);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        let removed = args.contains(&"exit 99");
+        let after = if removed { (0, 0) } else { before };
+        assert_eq!(counts(&world, "orders"), after, "{args:?}");
+    }
+}
+
+#[test]
+fn a_command_for_letters_is_asked_for_on_a_terminal() {
+    let world = World::new();
+    dead(&world, "orders", 2);
+    let drain = ["drain", "orders", "--", "sh", "-c", "cat; echo"];
+    let (shown, code) = world.answering(100, &drain, "[y/N]", b"n\r");
+    assert_eq!(code, 4, "{shown}");
+    assert_eq!(counts(&world, "orders"), (0, 2));
+    let (shown, code) = world.answering(100, &drain, "[y/N]", b"y\r");
+    assert_eq!(code, 0, "{shown}");
+    assert!(
+        shown.contains("Run the command for 2 dead letters of orders"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("letter 1\n") && shown.contains("2 dead letters removed"),
+        "{shown}"
+    );
+    assert_eq!(counts(&world, "orders"), (0, 0));
+}
