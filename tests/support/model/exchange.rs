@@ -201,46 +201,19 @@ impl World {
     }
 
     fn claim_ready(&mut self, claim: &Claim<'_>, who: &str) -> Claimed {
-        let now = self.now;
         let mut answer = Claimed::default();
         for id in self.take_back(claim.queue, claim.max_attempts) {
             answer.buried.push((id_of(id), Reason::WorkerLost));
         }
-        let mut bytes = 0;
+        // What a burial frees comes after what was found with it: of its own priority at once, of a higher one with
+        // another pass.
         let mut full = false;
-        'look: while answer.got.len() < claim.max {
-            for id in self.ready(claim.queue) {
-                let row = &self.rows[&id];
-                let size = row.message.payload.len();
-                if bytes + size > claim.bytes && !answer.got.is_empty() {
-                    full = true;
-                    break 'look;
-                }
-                let spent =
-                    row.message.attempts >= row.message.max_attempts.unwrap_or(claim.max_attempts);
-                let unfit = if row.expired(now) {
-                    Some(Reason::Expired)
-                } else if spent && row.doubt().is_some() {
-                    Some(Reason::WorkerLost)
-                } else if spent {
-                    Some(Reason::Attempts)
-                } else {
-                    None
-                };
-                if let Some(reason) = unfit {
-                    self.bury(id, reason);
-                    answer.buried.push((id_of(id), reason));
-                    // The next of its group may have its place anywhere.
-                    continue 'look;
-                }
-                bytes += size;
-                self.message(id).state = State::Running;
-                answer.got.push(self.hand_out(id, claim, who));
-                if answer.got.len() == claim.max {
-                    break 'look;
-                }
+        let mut before = None;
+        while before != Some(answer.buried.len()) && !full {
+            before = Some(answer.buried.len());
+            for priority in (-9..=9).rev() {
+                full = full || self.claim_of(priority, claim, who, &mut answer);
             }
-            break;
         }
         if answer.got.len() < claim.max {
             answer.next = if full {
@@ -252,16 +225,71 @@ impl World {
         answer
     }
 
+    /// Claims of one priority. True: the bytes ended first.
+    fn claim_of(
+        &mut self,
+        priority: i8,
+        claim: &Claim<'_>,
+        who: &str,
+        answer: &mut Claimed,
+    ) -> bool {
+        loop {
+            let mut bytes: usize = answer.got.iter().map(|got| got.message.payload.len()).sum();
+            let left = claim.max - answer.got.len();
+            let (mut found, mut more) = (vec![], false);
+            for id in self.ready(claim.queue, priority).into_iter().take(left) {
+                bytes += self.rows[&id].message.payload.len();
+                if bytes > claim.bytes && !(answer.got.is_empty() && found.is_empty()) {
+                    more = true;
+                    break;
+                }
+                found.push(id);
+            }
+            let buried = answer.buried.len();
+            for id in found {
+                if let Some(reason) = self.unfit(id, claim.max_attempts) {
+                    self.bury(id, reason);
+                    answer.buried.push((id_of(id), reason));
+                } else {
+                    self.message(id).state = State::Running;
+                    answer.got.push(self.hand_out(id, claim, who));
+                }
+            }
+            if answer.buried.len() == buried {
+                return more;
+            }
+        }
+    }
+
+    /// Why a ready message must not run.
+    fn unfit(&self, id: u64, max_attempts: u32) -> Option<Reason> {
+        let row = &self.rows[&id];
+        let spent = row.message.attempts >= row.message.max_attempts.unwrap_or(max_attempts);
+        if row.expired(self.now) {
+            Some(Reason::Expired)
+        } else if spent && row.doubt().is_some() {
+            Some(Reason::WorkerLost)
+        } else if spent {
+            Some(Reason::Attempts)
+        } else {
+            None
+        }
+    }
+
     /// What may run now, in order.
-    fn ready(&self, queue: &QueueName) -> Vec<u64> {
-        let mut ready: Vec<(i8, Option<Timestamp>, u64)> = self
+    fn ready(&self, queue: &QueueName, priority: i8) -> Vec<u64> {
+        let mut ready: Vec<(Option<Timestamp>, u64)> = self
             .rows
             .iter()
-            .filter(|(_, row)| row.message.queue == *queue && row.message.state == State::Ready)
-            .map(|(id, row)| (-row.message.priority, row.message.ready_at, *id))
+            .filter(|(_, row)| {
+                row.message.queue == *queue
+                    && row.message.state == State::Ready
+                    && row.message.priority == priority
+            })
+            .map(|(id, row)| (row.message.ready_at, *id))
             .collect();
         ready.sort_unstable();
-        ready.into_iter().map(|(_, _, id)| id).collect()
+        ready.into_iter().map(|(_, id)| id).collect()
     }
 
     fn claim_dead(
