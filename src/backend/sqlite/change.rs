@@ -6,7 +6,7 @@ use super::claim::number;
 use super::conn::{QueueRow, Store, find_queue, no_queue};
 use super::enqueue::{key_holder, make_queue};
 use super::row::Show;
-use super::settle::{after_removal, letter, live, reclaim, reclaim_letter, remove_letter};
+use super::settle::{after_removal, letter, live, reclaim_letter, remove_letter, take_back};
 use super::stats::settings;
 use super::walk::{Walk, Walked};
 use crate::queue::retry::{Settings, Window};
@@ -250,10 +250,8 @@ impl Work<'_> {
         }
         if self.run == Run::Do {
             // Whether its attempts are spent is judged by the worker that claims it, not here.
-            if running && reclaim(self.conn, &found, u32::MAX, self.now)? {
-                return Ok(Err(
-                    "its attempts are spent: it is a dead letter now".to_owned()
-                ));
+            if running {
+                take_back(self.conn, &found, self.now)?;
             }
             self.conn
                 .prepare_cached(sql!("set_ready"))?

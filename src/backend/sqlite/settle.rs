@@ -231,18 +231,22 @@ pub(super) fn reclaim(
     max_attempts: u32,
     now: Timestamp,
 ) -> Result<bool> {
-    if live.started_at.is_none() {
-        put_back(conn, live)?;
-        return Ok(false);
-    }
-    close(conn, live.open(), None, Outcome::Lost, now)?;
-    if live.attempts >= live.max_attempts.unwrap_or(max_attempts) {
+    let spent = live.attempts >= live.max_attempts.unwrap_or(max_attempts);
+    if live.started_at.is_some() && spent {
+        close(conn, live.open(), None, Outcome::Lost, now)?;
         bury(conn, live, Reason::WorkerLost, None, now)?;
         return Ok(true);
     }
+    take_back(conn, live, now)?;
+    Ok(false)
+}
+
+/// Back in its place after its lease has ended; whether its attempts are spent is left to whoever claims it.
+pub(super) fn take_back(conn: &Connection, live: &Live, now: Timestamp) -> Result<()> {
+    close(conn, live.open(), None, Outcome::Lost, now)?;
     conn.prepare_cached(sql!("live_release"))?
         .execute(params![live.id, live.attempts])?;
-    Ok(false)
+    Ok(())
 }
 
 /// Makes a live message a dead letter; the next of its group goes on. Its key stays taken.
