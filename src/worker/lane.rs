@@ -43,7 +43,7 @@ impl Lane {
 
     /// A claim brought `got` of `asked`; `next` as the store said it.
     pub(super) fn heard(&mut self, got: usize, asked: usize, next: Option<Duration>) {
-        self.dry = got < asked && next != Some(Duration::ZERO);
+        self.dry = got == 0 || got < asked && next != Some(Duration::ZERO);
         self.next = next.map(|wait| Instant::now() + wait);
         self.empty = got == 0 && next.is_none();
     }

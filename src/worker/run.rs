@@ -210,13 +210,13 @@ impl Worker<'_> {
         self.open_lanes()?;
         loop {
             self.look_at_clock();
-            self.turn();
+            self.turns();
             if self.is_over() {
                 break;
             }
             let until = self.next_look();
-            let low = if self.can_refill() { self.plan.jobs } else { 0 };
-            let batch = self.desk.wait(until, low, self.gathers());
+            let low = if self.can_refill() { self.low() } else { 0 };
+            let batch = self.desk.wait(until, low, !self.ended.is_empty());
             for news in batch.news {
                 self.hear(news);
             }
@@ -434,17 +434,14 @@ impl Worker<'_> {
         });
     }
 
-    /// Results wait for others while commands run and none waits for a commit.
-    fn gathers(&self) -> bool {
-        let standing = self.desk.standing();
-        !standing.quiet() && self.stop.is_none() && self.ended.len() < GROUP
+    /// Results have waited for others long enough.
+    pub(super) fn has_gathered(&self) -> bool {
+        self.ended.len() >= GROUP || self.since.is_some_and(|since| since.elapsed() >= GATHER)
     }
 
-    /// Whether results may wait a moment longer.
-    pub(super) fn may_wait(&self) -> bool {
-        self.gathers()
-            && self.since.is_none_or(|since| since.elapsed() < GATHER)
-            && !(self.can_refill() && self.desk.standing().waiting < self.plan.jobs)
+    /// With fewer jobs at the desk more are marked: so early that no slot waits for the commit.
+    pub(super) fn low(&self) -> usize {
+        self.plan.jobs
     }
 
     /// Results that are left wait for others no longer than any.
@@ -507,13 +504,13 @@ impl Worker<'_> {
     /// When the store thread must look again, whatever happens.
     fn next_look(&mut self) -> Option<Instant> {
         let now = Instant::now();
+        let trouble = self.link.not_before();
         let beat = self
             .ledger
             .next_beat()
-            .filter(|_| self.plan.heartbeat && !self.full);
+            .filter(|_| self.plan.heartbeat && !self.full && !self.broken && trouble.is_none());
         let beat = beat.map(|beat| now + beat.since(Moment::now()));
         let gathered = self.since.map(|since| since + GATHER);
-        let trouble = self.link.not_before();
         let grace = self
             .stop
             .as_ref()
@@ -533,25 +530,15 @@ impl Worker<'_> {
             poll = Some(self.looked + POLL);
         }
         let shun = (!self.aside.is_empty()).then(|| now + SHUN);
-        // Ends that cannot be settled while the store does not answer are tried again when it may.
-        let pending = (!self.ended.is_empty() || !self.retiring.is_empty())
-            && trouble.is_none()
-            && (!self.broken || self.desk.standing().quiet())
-            && !self.gathers();
-        // What was claimed is to be started, and what may be there to be claimed, at once.
-        let more =
-            trouble.is_none() && !self.full && (self.startable() > 0 || self.wanted(0).is_some());
-        let soon = (pending || more).then_some(now);
         [
             beat,
-            gathered.filter(|_| trouble.is_none()),
+            gathered.filter(|_| trouble.is_none() && !self.broken),
             trouble,
             grace,
             time,
             due,
             poll,
             shun,
-            soon,
         ]
         .into_iter()
         .flatten()

@@ -39,44 +39,50 @@ pub(super) struct Want {
 }
 
 impl Worker<'_> {
-    /// Makes an exchange if there is something to exchange.
-    pub(super) fn turn(&mut self) {
-        if self.link.not_before().is_some()
-            || self.broken && !self.desk.standing().quiet()
-            || self.abandoned
-        {
-            return;
+    /// Exchanges as long as there is a reason to.
+    pub(super) fn turns(&mut self) {
+        while !self.abandoned && self.link.not_before().is_none() {
+            if self.full {
+                self.settle_what_is_done();
+                return;
+            }
+            self.deal_started();
+            if !self.is_due() {
+                return;
+            }
+            let beats = if self.plan.heartbeat && !self.broken {
+                self.ledger.due(Moment::now())
+            } else {
+                vec![]
+            };
+            for ended in &self.ended {
+                // What ends may free the next of its group.
+                let lane = &mut self.lanes.all[ended.job.lane];
+                lane.dry = lane.walked;
+            }
+            let starts = self.startable();
+            let wanted = self.wanted(starts);
+            self.exchange(&beats, starts, wanted);
         }
-        if self.full {
-            self.settle_what_is_done();
-            return;
+    }
+
+    /// Whether an exchange cannot wait. What can waits for one that cannot, so that they share a commit.
+    fn is_due(&self) -> bool {
+        let standing = self.desk.standing();
+        let to_settle = !self.ended.is_empty();
+        if self.broken {
+            return standing.quiet() && (to_settle || !self.retiring.is_empty());
         }
-        self.deal_started();
-        let beats = if self.plan.heartbeat && !self.broken {
-            self.ledger.due(Moment::now())
-        } else {
-            vec![]
-        };
-        if beats.is_empty() && self.retiring.is_empty() && !self.ended.is_empty() && self.may_wait()
-        {
-            return;
-        }
-        for ended in &self.ended {
-            // What ends may free the next of its group.
-            let lane = &mut self.lanes.all[ended.job.lane];
-            lane.dry = lane.walked;
-        }
-        let starts = self.startable();
-        let wanted = self.wanted(starts);
-        if beats.is_empty()
-            && self.retiring.is_empty()
-            && self.ended.is_empty()
-            && starts == 0
-            && wanted.is_none()
-        {
-            return;
-        }
-        self.exchange(&beats, starts, wanted);
+        let beat = self.plan.heartbeat
+            && self
+                .ledger
+                .next_beat()
+                .is_some_and(|beat| beat <= Moment::now());
+        let low = standing.waiting < self.low();
+        beat || !self.retiring.is_empty()
+            || to_settle && (standing.quiet() || self.stop.is_some() || self.has_gathered())
+            || low && self.startable() > 0
+            || low && self.fetched.is_empty() && self.wanted(0).is_some()
     }
 
     /// How many of the fetched may have their start committed now: for free slots, and at most twice the slots ahead. A
