@@ -158,11 +158,11 @@ fn header(text: &str) -> Result<(String, String), ParseError> {
 const WHOLE_BYTES: usize = 64 << 20;
 /// With `--atomic` all of it is one call.
 const WHOLE_ROWS: usize = 100_000;
-/// A stream is stored in transactions of so many messages: the commit's cost is small, and other writers wait for
-/// milliseconds.
-const ROWS: usize = 5_000;
-/// And of so many bytes.
-const BYTES: usize = 2 << 20;
+/// A stream is stored in transactions of so many messages: the commit's cost is small, and other writers wait for tens of
+/// milliseconds at most.
+const ROWS: usize = 10_000;
+/// And of so many bytes: with the line that passes it a batch still fits the megabyte that a store likes best.
+const BYTES: usize = 960 << 10;
 
 /// Puts messages in.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
