@@ -156,6 +156,7 @@ fn words_after<'a>(line: &'a str, start: &'a str) -> impl Iterator<Item = &'a st
 #[test]
 fn rooms_use_only_what_they_may() {
     let mut broken = vec![];
+    let mut seen = 0;
     let rooms: BTreeSet<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
     for (name, text) in files("src") {
         let Some(own) = room(&name) else { continue };
@@ -169,13 +170,27 @@ fn rooms_use_only_what_they_may() {
                 broken.push(format!("{name}:{n}: name the room after crate::"));
             }
             for used in words_after(line, "crate::") {
+                seen += usize::from(rooms.contains(used));
                 if rooms.contains(used) && used != own && !may.contains(&used) {
                     broken.push(format!("{name}:{n}: {own} uses {used}"));
                 }
             }
         }
     }
+    assert!(seen > 100, "the arrows were found: {seen}");
     none(&broken);
+}
+
+#[test]
+fn the_map_has_no_circle() {
+    fn reaches(from: &str, to: &str) -> bool {
+        let next = ARROWS.iter().find(|(room, _)| *room == from);
+        let next = next.map_or(&[][..], |(_, may)| may);
+        next.iter().any(|room| *room == to || reaches(room, to))
+    }
+    for (room, _) in ARROWS {
+        assert!(!reaches(room, room), "{room} comes back to itself");
+    }
 }
 
 /// `super::super::…` that leaves a room would hide an arrow.
@@ -290,6 +305,26 @@ fn no_statement_is_put_together() {
         assert!(text.contains(sql), "{sql} is gone: take it off the list");
     }
     none(&broken);
+}
+
+#[test]
+fn every_statement_is_used() {
+    let code: String = files("src/backend/sqlite")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    let folder = fs::read_dir(root().join("src/backend/sqlite/sql")).expect("the statements");
+    let mut seen = 0;
+    for entry in folder {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        assert!(
+            code.contains(&format!("sql!(\"{name}\")")),
+            "{name} is used nowhere"
+        );
+        seen += 1;
+    }
+    assert!(seen > 50, "the statements were found: {seen}");
 }
 
 #[test]
