@@ -25,9 +25,10 @@ pub(super) fn claim(
             break;
         }
         let first = Page::first(left, Order::Oldest);
+        let room = claiming.wanted.bytes.saturating_sub(claiming.bytes);
         let page = Page {
             after: cursor.as_ref(),
-            bytes: claiming.wanted.bytes,
+            bytes: room,
             ..first
         };
         let walk = Walk {
@@ -41,12 +42,19 @@ pub(super) fn claim(
             Some(ids) => walk.named(ids)?,
             None => walk.step(claiming.wanted.queue, claiming.queue_id)?,
         };
+        let mut passed_over = false;
         for message in walked.rows {
             let Some(found) = letter(claiming.conn, number(&message))? else {
                 continue;
             };
             if found.held(claiming.now) {
+                passed_over = true;
                 continue;
+            }
+            if message.payload.len() > room && !claiming.claimed.got.is_empty() {
+                // A page has one row at the least, however large: this one alone. The walk goes on with it.
+                claiming.claimed.cursor = cursor;
+                return Ok(());
             }
             reclaim_letter(claiming.conn, &found, claiming.now)?;
             let doubt = claiming.doubt(&message)?;
@@ -65,8 +73,8 @@ pub(super) fn claim(
             claiming.hand_out(message, lease_until, doubt);
         }
         cursor = walked.next;
-        // A page has one row at least, so a second one could pass the bytes; the cursor says that there may be more.
-        if cursor.is_none() || !claiming.claimed.got.is_empty() {
+        // What was passed over took room from others. Else the cursor says that there may be more.
+        if cursor.is_none() || !(passed_over || claiming.claimed.got.is_empty()) {
             break;
         }
     }
