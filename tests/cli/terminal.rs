@@ -153,3 +153,24 @@ fn a_context_with_confirm_wants_the_queues_name() {
         assert_eq!(ready(&world), format!("ready\n{left}\n"), "{shown}");
     }
 }
+
+#[test]
+fn a_long_change_shows_a_bar_on_a_terminal_and_nowhere_else() {
+    let world = World::new();
+    assert_eq!(world.sh("seq 1 12000 | qops enqueue jobs --lines").code, 0);
+    let purge = ["purge", "jobs", "--all", "--yes"];
+    let (shown, code) = world.terminal(80, &purge);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains(" of 12,000"), "{shown:?}");
+    let last = shown.trim_end().lines().last().unwrap();
+    assert!(
+        last.ends_with("deleted 12,000 messages of jobs (sqlite ~/.local/share/qops/qops.db)"),
+        "{shown:?}"
+    );
+    assert!(!shown.contains("\u{1b}[?25l"), "the cursor was hidden");
+    assert_eq!(world.sh("seq 1 12000 | qops enqueue jobs --lines").err, "");
+    assert_eq!(world.run(&purge).err, "");
+    assert_eq!(world.sh("seq 1 9 | qops enqueue jobs --lines").err, "");
+    let (shown, _) = world.terminal(80, &["purge", "jobs", "--all", "--yes", "-q"]);
+    assert_eq!(shown, "");
+}

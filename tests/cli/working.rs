@@ -148,3 +148,18 @@ fn a_nested_command_reaches_the_same_store() {
     assert_eq!(ran.out, "queue,ready\nfirst,0\nsecond,1\n");
     assert!(!world.file().exists());
 }
+
+#[test]
+fn of_two_processes_one_says_which_store_it_is() {
+    let world = World::new().var("DATABASE_URL", "postgres://h/d");
+    crate::bulk::dead(&world, "q", 1);
+    for args in [
+        &["work", "q", "-v", "--", "cat"][..],
+        &["drain", "q", "-v", "--yes", "--", "cat"],
+    ] {
+        let (shown, code) = world.terminal(200, args);
+        assert_eq!(code, 0, "{shown}");
+        assert_eq!(shown.matches("DATABASE_URL is set").count(), 1, "{shown}");
+        assert_eq!(shown.matches("store: sqlite ~/").count(), 1, "{shown}");
+    }
+}
