@@ -9,8 +9,8 @@ use super::ledger::Job;
 use super::relay::{Sink, Sinks};
 use super::scratch::Scratch;
 use super::slot::{self, Desk, Finished, Urgency};
+use super::unix;
 use crate::queue::Delivery;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -29,8 +29,8 @@ fn command(words: &[&str], output: Output) -> Command {
 }
 
 fn bench(command: Command) -> Bench {
-    let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC).unwrap();
-    let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+    let (out_read, out_write) = unix::pipe().unwrap();
+    let (err_read, err_write) = unix::pipe().unwrap();
     Bench {
         kit: Kit {
             command,

@@ -6,7 +6,6 @@
 
 use super::unix::{self, Reaper};
 use rustix::fs::{FileType, fstat};
-use rustix::pipe::{PipeFlags, pipe_with};
 use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use std::ffi::OsString;
 use std::fs::File;
@@ -107,7 +106,7 @@ pub fn run_outer(args: impl IntoIterator<Item = OsString>) -> io::Result<u8> {
         .chain([SIGCHLD]);
     // Before the spawn: its end must not be missed.
     let mut signals = signal_hook::iterator::Signals::new(heard)?;
-    let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (read, write) = unix::pipe()?;
     let run = new_run();
     let mut args = args.into_iter();
     let name = args.next().unwrap_or_else(|| "qops".into());
@@ -162,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_outer_process_is_heard() {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let (read, write) = unix::pipe().unwrap();
         let pipe = Pipe {
             read,
             run: new_run(),

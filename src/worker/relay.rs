@@ -241,10 +241,9 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::pipe::{PipeFlags, pipe_with};
 
     fn pipes() -> (OwnedFd, OwnedFd) {
-        pipe_with(PipeFlags::CLOEXEC).unwrap()
+        super::super::unix::pipe().unwrap()
     }
 
     fn drain(fd: &OwnedFd) -> Vec<u8> {

@@ -4,7 +4,6 @@ use super::child::{self, Gate, Kit, Ran};
 use super::ledger::Job;
 use super::unix;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::io;
@@ -111,7 +110,7 @@ impl Desk {
         let mut pokes = vec![];
         let mut ears = vec![];
         for _ in 0..slots {
-            let (ear, poke) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (ear, poke) = unix::pipe()?;
             for end in [&ear, &poke] {
                 rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
             }

@@ -9,9 +9,9 @@ use super::relay::{Sinks, Stream, Style};
 use super::scratch::File;
 use super::slot::{Hand, Urgency};
 use super::template::{Filling, Nul, Place, Word, fill};
+use super::unix;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
@@ -161,7 +161,7 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
     match kit.command.input {
         Input::None => command.stdin(Stdio::null()),
         Input::Stdin => {
-            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (read, write) = unix::pipe()?;
             let asks = !payload.is_empty()
                 && !kit.command.has_any_place()
                 && !kit.unread.load(Ordering::Relaxed);
@@ -180,7 +180,7 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
             command.stdin(Stdio::from(read))
         }
     };
-    let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (err_read, err_write) = unix::pipe()?;
     command.stderr(Stdio::from(err_write));
     let lines = || Style::Lines(format!("[{}] ", message.id).into_bytes());
     let (stdout, style) = match kit.command.output {
@@ -193,7 +193,7 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
             (None, Style::Silent)
         }
         Output::Prefix => {
-            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (read, write) = unix::pipe()?;
             command.stdout(Stdio::from(write));
             (Some(Stream::new(read, lines(), hand.slot, None)?), lines())
         }

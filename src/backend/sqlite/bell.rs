@@ -3,7 +3,6 @@
 //! A commit gives no event of its own: the last one comes with the write before the flush, milliseconds before the
 //! commit can be seen. So an event only opens a window in which `PRAGMA data_version` is asked often.
 
-use super::super::target::Journal;
 use super::super::{Access, Result, Ring, Watch};
 use super::conn::{Store, open_again};
 use rusqlite::Connection;
@@ -93,6 +92,7 @@ struct Ears {
 #[cfg(target_os = "linux")]
 impl Ears {
     fn of(store: &Store) -> Self {
+        use super::super::target::Journal;
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let hang = || -> rustix::io::Result<std::os::fd::OwnedFd> {
             let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;

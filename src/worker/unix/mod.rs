@@ -18,7 +18,15 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
     waitpid,
 };
+use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
+
+/// A pipe, its end to read from first, that no command inherits.
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    Ok((read.into(), write.into()))
+}
 
 /// Sends a signal to a process group. That it is gone is fine.
 pub(super) fn signal_group(leader: Pid, signal: Signal) {
