@@ -65,6 +65,9 @@ struct State {
     /// The store thread gathers results already and wakes by itself.
     gathering: bool,
     attention: bool,
+    /// The store thread sleeps; so many slots do. Who is awake needs no call into the system.
+    asleep: bool,
+    idle: usize,
     muted: bool,
 }
 
@@ -134,8 +137,11 @@ impl Desk {
     /// Gives jobs to whichever slots are free.
     pub(super) fn give(&self, jobs: impl Iterator<Item = Job>) {
         let mut state = self.lock();
-        for job in jobs {
-            state.jobs.push_back(job);
+        let before = state.jobs.len();
+        state.jobs.extend(jobs);
+        let wake = state.idle.min(state.jobs.len() - before);
+        drop(state);
+        for _ in 0..wake {
             self.to_slots.notify_one();
         }
     }
@@ -159,8 +165,17 @@ impl Desk {
     pub(super) fn tell(&self, news: News) {
         let mut state = self.lock();
         state.news.push(news);
+        self.call(state);
+    }
+
+    /// Has the store thread look.
+    fn call(&self, mut state: MutexGuard<'_, State>) {
         state.attention = true;
-        self.to_store.notify_one();
+        let asleep = state.asleep;
+        drop(state);
+        if asleep {
+            self.to_store.notify_one();
+        }
     }
 
     /// Sleeps until there is something to hear, or until `until`; takes what is there. With fewer jobs than `low` it is
@@ -175,6 +190,7 @@ impl Desk {
                 || !gathering && !state.results.is_empty()
         };
         while !wants(&state) {
+            state.asleep = true;
             let Some(until) = until else {
                 state = self
                     .to_store
@@ -193,6 +209,7 @@ impl Desk {
                 .0;
         }
         state.attention = false;
+        state.asleep = false;
         if state.muted {
             return Batch::default();
         }
@@ -240,10 +257,12 @@ impl Desk {
             if state.closed {
                 return None;
             }
+            state.idle += 1;
             state = self
                 .to_slots
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
@@ -262,8 +281,7 @@ impl Desk {
         let quiet = state.busy == 0 && state.jobs.is_empty();
         if quiet || !state.gathering || state.jobs.len() < state.low || state.results.len() >= GROUP
         {
-            state.attention = true;
-            self.to_store.notify_one();
+            self.call(state);
         }
     }
 }
