@@ -10,6 +10,7 @@ mod processes;
 mod store;
 mod table;
 mod time;
+mod worker;
 
 use qops::backend::{
     Access, Backend, Claim, Exchange, OpenOptions, Pick, Settle, Settled, Target, Verdict, registry,
