@@ -126,17 +126,15 @@ fn r68_a_drain_of_what_always_fails() {
 #[test]
 fn r68_a_killed_drain_conserves() {
     let world = World::new();
-    let lines: String = (0..600).map(|n| format!("{n}\n")).collect();
-    world
-        .feed(&["enqueue", "q", "--lines"], lines.as_bytes())
-        .is(0);
+    let lines = super::lines(600, 1);
+    world.feed(&["enqueue", "q", "--lines"], &lines).is(0);
     let mut db = world.handle("killer", Skew::default());
     for got in claim(&mut *db, "q", 600, Duration::from_mins(1)) {
         let dead = Verdict::Dead(qops::queue::Reason::Permanent);
         assert_eq!(settle(&mut *db, &got, dead), Settled::Yes);
     }
     let mut killed = 0;
-    for n in 0..40 {
+    for n in 0..25 {
         if world.count("q", "dead") == 0 {
             break;
         }
@@ -173,10 +171,8 @@ fn r68_a_killed_drain_conserves() {
 #[test]
 fn r71_a_claim_never_takes_more_than_its_limit() {
     let world = World::new();
-    let lines: String = (0..1_500).map(|n| format!("{n}\n")).collect();
-    world
-        .feed(&["enqueue", "q", "--lines"], lines.as_bytes())
-        .is(0);
+    let lines = super::lines(1_500, 1);
+    world.feed(&["enqueue", "q", "--lines"], &lines).is(0);
     // Statistics of another life: few rows where there are many, many where there are few.
     world.sql("ANALYZE; UPDATE sqlite_stat1 SET stat='1 1 1 1 1'; ANALYZE sqlite_schema");
     let mut db = world.handle("w", Skew::default());

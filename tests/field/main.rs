@@ -134,11 +134,11 @@ impl World {
     /// A count of a queue.
     fn count(&self, queue: &str, state: &str) -> u64 {
         let ran = self.run(&["stats", queue, "--exact", "-o", "json"]).is(0);
-        let stats: Value = serde_json::from_slice(&ran.out).expect("a record");
-        let row = stats.get(0).unwrap_or(&stats);
+        let records: Value = serde_json::from_slice(&ran.out).expect("a record");
+        let row = records.get(0).unwrap_or(&records);
         row[state]
             .as_u64()
-            .unwrap_or_else(|| panic!("no {state} in {stats}"))
+            .unwrap_or_else(|| panic!("no {state} in {records}"))
     }
 
     /// A message's record with its history.
@@ -210,6 +210,12 @@ fn eventually(what: &str, mut so: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("it never came to this: {what}");
+}
+
+/// So many lines, each a number, each of at least so many bytes.
+fn lines(n: u32, width: usize) -> Vec<u8> {
+    let lines: Vec<String> = (0..n).map(|n| format!("{n:<width$}")).collect();
+    (lines.join("\n") + "\n").into_bytes()
 }
 
 fn queue(name: &str) -> QueueName {

@@ -14,11 +14,7 @@ fn r54_a_write_ahead_log_on_a_network_disk_is_refused() {
         ("FUSE", 0x6573_5546),
     ] {
         let world = World::new();
-        let bytes: String = magic
-            .to_ne_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let bytes = format!("{:016x}", u64::from_be_bytes(magic.to_ne_bytes()));
         let faked = |args: &[&str]| {
             let mut strace = world.program("strace");
             let inject = format!("inject=statfs,fstatfs:poke_exit=@arg2={bytes}");
