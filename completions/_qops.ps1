@@ -380,8 +380,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a message is invisible to others; extended while its command runs [default: the queue''s, 60s]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a command that runs longer: TERM, then KILL, to everything it started')
             [CompletionResult]::new('--kill-after', '--kill-after', [CompletionResultType]::ParameterName, 'From TERM to KILL [default: 10s]')
-            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'What the command''s standard input is [default: stdin, the payload]')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What becomes of the command''s output [default: pass]')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'The command''s standard input: stdin is the payload, none is nothing [default: stdin]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The command''s output: pass, prefix (whole lines with the id before them) or discard [default: pass]')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'The store, by its name in the config file')
@@ -399,8 +399,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'qops;redrive' {
@@ -424,8 +424,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a message is invisible to others; extended while its command runs [default: the queue''s, 60s]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a command that runs longer: TERM, then KILL, to everything it started')
             [CompletionResult]::new('--kill-after', '--kill-after', [CompletionResultType]::ParameterName, 'From TERM to KILL [default: 10s]')
-            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'What the command''s standard input is [default: stdin, the payload]')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What becomes of the command''s output [default: pass]')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'The command''s standard input: stdin is the payload, none is nothing [default: stdin]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The command''s output: pass, prefix (whole lines with the id before them) or discard [default: pass]')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'The store, by its name in the config file')
@@ -443,8 +443,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'qops;purge' {
@@ -492,8 +492,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a message is invisible to others; extended while its command runs [default: the queue''s, 60s]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a command that runs longer: TERM, then KILL, to everything it started')
             [CompletionResult]::new('--kill-after', '--kill-after', [CompletionResultType]::ParameterName, 'From TERM to KILL [default: 10s]')
-            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'What the command''s standard input is [default: stdin, the payload]')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'What becomes of the command''s output [default: pass]')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'The command''s standard input: stdin is the payload, none is nothing [default: stdin]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The command''s output: pass, prefix (whole lines with the id before them) or discard [default: pass]')
             [CompletionResult]::new('--grace', '--grace', [CompletionResultType]::ParameterName, 'How long a worker that stops lets its commands finish')
             [CompletionResult]::new('--max-attempts', '--max-attempts', [CompletionResultType]::ParameterName, 'Starts before a message is a dead letter [default: the queue''s, 7]')
             [CompletionResult]::new('--backoff', '--backoff', [CompletionResultType]::ParameterName, 'Waits before each retry, the last repeats [default: the queue''s, 1s,5s,30s,2m,10m,30m]')
@@ -519,8 +519,8 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more: which store, and why')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'qops;claim' {
@@ -622,11 +622,11 @@ Register-ArgumentCompleter -Native -CommandName 'qops' -ScriptBlock {
             break
         }
         'qops;queue;set' {
-            [CompletionResult]::new('--max-attempts', '--max-attempts', [CompletionResultType]::ParameterName, 'Starts before a message is a dead letter (default: 7)')
-            [CompletionResult]::new('--backoff', '--backoff', [CompletionResultType]::ParameterName, 'Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)')
-            [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a claim holds a message (default: 1m)')
-            [CompletionResult]::new('--dedup-window', '--dedup-window', [CompletionResultType]::ParameterName, 'How long a key stays taken after its message is done; or ''forever'' (default: 7d)')
-            [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'Time to live of messages that come without their own (default: none)')
+            [CompletionResult]::new('--max-attempts', '--max-attempts', [CompletionResultType]::ParameterName, 'Starts before a message is a dead letter [default: 7]')
+            [CompletionResult]::new('--backoff', '--backoff', [CompletionResultType]::ParameterName, 'Waits before each retry, the last repeats [default: 1s,5s,30s,2m,10m,30m]')
+            [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a claim holds a message [default: 1m]')
+            [CompletionResult]::new('--dedup-window', '--dedup-window', [CompletionResultType]::ParameterName, 'How long a key stays taken after its message is done; or ''forever'' [default: 7d]')
+            [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'Time to live of messages that come without their own [default: none]')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('--url', '--url', [CompletionResultType]::ParameterName, 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable')
             [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'The store, by its name in the config file')

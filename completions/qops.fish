@@ -385,11 +385,11 @@ complete -c qops -n "__fish_qops_using_subcommand drain" -s j -l jobs -d 'Comman
 complete -c qops -n "__fish_qops_using_subcommand drain" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
-none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand drain" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
-prefix\t'In whole lines, each with the message\'s id before it'
-discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
+none\t''"
+complete -c qops -n "__fish_qops_using_subcommand drain" -l output -d 'The command\'s output: pass, prefix (whole lines with the id before them) or discard [default: pass]' -r -f -a "pass\t''
+prefix\t''
+discard\t''"
 complete -c qops -n "__fish_qops_using_subcommand drain" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
@@ -411,7 +411,7 @@ complete -c qops -n "__fish_qops_using_subcommand drain" -l dry-run -d 'Show wha
 complete -c qops -n "__fish_qops_using_subcommand drain" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand drain" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand drain" -s v -l verbose -d 'Say more: which store, and why'
-complete -c qops -n "__fish_qops_using_subcommand drain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand drain" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l id -d 'This message; may be given again' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l key -d 'With this key' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l group -d 'In this group' -r
@@ -430,11 +430,11 @@ complete -c qops -n "__fish_qops_using_subcommand redrive" -s j -l jobs -d 'Comm
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
-none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
-prefix\t'In whole lines, each with the message\'s id before it'
-discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
+none\t''"
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l output -d 'The command\'s output: pass, prefix (whole lines with the id before them) or discard [default: pass]' -r -f -a "pass\t''
+prefix\t''
+discard\t''"
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
@@ -456,7 +456,7 @@ complete -c qops -n "__fish_qops_using_subcommand redrive" -l dry-run -d 'Show w
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s v -l verbose -d 'Say more: which store, and why'
-complete -c qops -n "__fish_qops_using_subcommand redrive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand purge" -l state -d 'In these states: ready, delayed, blocked, running, dead' -r -f -a "ready\t''
 delayed\t''
 blocked\t''
@@ -503,11 +503,11 @@ complete -c qops -n "__fish_qops_using_subcommand work" -s j -l jobs -d 'Command
 complete -c qops -n "__fish_qops_using_subcommand work" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'What the command\'s standard input is [default: stdin, the payload]' -r -f -a "stdin\t'The payload'
-none\t'Nothing'"
-complete -c qops -n "__fish_qops_using_subcommand work" -l output -d 'What becomes of the command\'s output [default: pass]' -r -f -a "pass\t'As it is'
-prefix\t'In whole lines, each with the message\'s id before it'
-discard\t'Nowhere; the last of stderr is kept with a failed attempt all the same'"
+complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
+none\t''"
+complete -c qops -n "__fish_qops_using_subcommand work" -l output -d 'The command\'s output: pass, prefix (whole lines with the id before them) or discard [default: pass]' -r -f -a "pass\t''
+prefix\t''
+discard\t''"
 complete -c qops -n "__fish_qops_using_subcommand work" -l grace -d 'How long a worker that stops lets its commands finish' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-attempts -d 'Starts before a message is a dead letter [default: the queue\'s, 7]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l backoff -d 'Waits before each retry, the last repeats [default: the queue\'s, 1s,5s,30s,2m,10m,30m]' -r
@@ -537,7 +537,7 @@ complete -c qops -n "__fish_qops_using_subcommand work" -l require-durable -d 'R
 complete -c qops -n "__fish_qops_using_subcommand work" -l json -d 'The same as -o json'
 complete -c qops -n "__fish_qops_using_subcommand work" -s q -l quiet -d 'Say nothing but errors'
 complete -c qops -n "__fish_qops_using_subcommand work" -s v -l verbose -d 'Say more: which store, and why'
-complete -c qops -n "__fish_qops_using_subcommand work" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c qops -n "__fish_qops_using_subcommand work" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand claim" -s n -l limit -d 'At most so many' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -l lease -d 'Hold them so long [default: the queue\'s, 60s]' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -l wait -d 'Wait so long for a first one' -r
@@ -635,11 +635,11 @@ complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_sub
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "set" -d 'Change settings; the queue is created if it is not there'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "show" -d 'Show the settings that are in force'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -f -a "rm" -d 'Remove a queue that has no message, dead letters included'
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l max-attempts -d 'Starts before a message is a dead letter (default: 7)' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l backoff -d 'Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l lease -d 'How long a claim holds a message (default: 1m)' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l dedup-window -d 'How long a key stays taken after its message is done; or \'forever\' (default: 7d)' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l ttl -d 'Time to live of messages that come without their own (default: none)' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l max-attempts -d 'Starts before a message is a dead letter [default: 7]' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l backoff -d 'Waits before each retry, the last repeats [default: 1s,5s,30s,2m,10m,30m]' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l lease -d 'How long a claim holds a message [default: 1m]' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l dedup-window -d 'How long a key stays taken after its message is done; or \'forever\' [default: 7d]' -r
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l ttl -d 'Time to live of messages that come without their own [default: none]' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''

@@ -264,8 +264,8 @@ module completions {
     --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
     --kill-after: string      # From TERM to KILL [default: 10s]
-    --input: string@"nu-complete qops drain input" # What the command's standard input is [default: stdin, the payload]
-    --output: string@"nu-complete qops drain output" # What becomes of the command's output [default: pass]
+    --input: string@"nu-complete qops drain input" # The command's standard input: stdin is the payload, none is nothing [default: stdin]
+    --output: string@"nu-complete qops drain output" # The command's output: pass, prefix (whole lines with the id before them) or discard [default: pass]
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
     -o: string@"nu-complete qops drain format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
@@ -274,7 +274,7 @@ module completions {
     --quiet(-q)               # Say nothing but errors
     --verbose(-v)             # Say more: which store, and why
     --color: string@"nu-complete qops drain color" # When to use colour
-    --help(-h)                # Print help (see more with '--help')
+    --help(-h)                # Print help
     queue: string             # The queue
   ]
 
@@ -351,8 +351,8 @@ module completions {
     --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
     --kill-after: string      # From TERM to KILL [default: 10s]
-    --input: string@"nu-complete qops work input" # What the command's standard input is [default: stdin, the payload]
-    --output: string@"nu-complete qops work output" # What becomes of the command's output [default: pass]
+    --input: string@"nu-complete qops work input" # The command's standard input: stdin is the payload, none is nothing [default: stdin]
+    --output: string@"nu-complete qops work output" # The command's output: pass, prefix (whole lines with the id before them) or discard [default: pass]
     --no-heartbeat            # Do not extend leases; a --timeout must be under the lease then
     --grace: string           # How long a worker that stops lets its commands finish
     --max-attempts: string    # Starts before a message is a dead letter [default: the queue's, 7]
@@ -371,7 +371,7 @@ module completions {
     --quiet(-q)               # Say nothing but errors
     --verbose(-v)             # Say more: which store, and why
     --color: string@"nu-complete qops work color" # When to use colour
-    --help(-h)                # Print help (see more with '--help')
+    --help(-h)                # Print help
     ...queues: string         # The queues; several take turns
   ]
 
@@ -503,11 +503,11 @@ module completions {
 
   # Change settings; the queue is created if it is not there
   export extern "qops queue set" [
-    --max-attempts: string    # Starts before a message is a dead letter (default: 7)
-    --backoff: string         # Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)
-    --lease: string           # How long a claim holds a message (default: 1m)
-    --dedup-window: string    # How long a key stays taken after its message is done; or 'forever' (default: 7d)
-    --ttl: string             # Time to live of messages that come without their own (default: none)
+    --max-attempts: string    # Starts before a message is a dead letter [default: 7]
+    --backoff: string         # Waits before each retry, the last repeats [default: 1s,5s,30s,2m,10m,30m]
+    --lease: string           # How long a claim holds a message [default: 1m]
+    --dedup-window: string    # How long a key stays taken after its message is done; or 'forever' [default: 7d]
+    --ttl: string             # Time to live of messages that come without their own [default: none]
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
     -o: string@"nu-complete qops queue set format" # How records are printed: table, json, ndjson, csv, tsv, id or raw

@@ -31,10 +31,10 @@ pub struct Args {
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = at_least_one)]
     pub limit: Option<u64>,
     /// Hold them so long [default: the queue's, 60s]
-    #[arg(long, value_name = "TIME", value_parser = lease)]
+    #[arg(long, value_name = "DURATION", value_parser = lease)]
     pub lease: Option<Duration>,
     /// Wait so long for a first one
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub wait: Option<Duration>,
     /// A queue that was never there is an empty one
     #[arg(long)]

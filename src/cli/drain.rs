@@ -37,19 +37,24 @@ pub struct Args {
     #[command(flatten)]
     pub filter: Filter,
     /// Into this queue; a key that it holds is passed over
-    #[arg(long, value_name = "QUEUE", conflicts_with_all = ["export", "command"])]
+    #[arg(long, value_name = "QUEUE", conflicts_with_all = ["export", "command"], help_heading = "What becomes of them")]
     pub to: Option<QueueName>,
     /// Append each to this file (- is stdout) and remove it once its line is there
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "command",
+        help_heading = "What becomes of them"
+    )]
     pub export: Option<PathBuf>,
     /// Ready after so long
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with_all = ["export", "command"])]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with_all = ["export", "command"], help_heading = "What becomes of them")]
     pub delay: Option<Duration>,
     /// Go on counting attempts where they were
-    #[arg(long, conflicts_with_all = ["export", "command"])]
+    #[arg(long, conflicts_with_all = ["export", "command"], help_heading = "What becomes of them")]
     pub keep_attempts: bool,
     /// Dead letters whose time to live passed, too
-    #[arg(long)]
+    #[arg(long, help_heading = "Which messages")]
     pub expired: bool,
     /// What stands before the change.
     #[command(flatten)]
@@ -58,7 +63,7 @@ pub struct Args {
     #[command(flatten)]
     pub running: engine::Running,
     /// A command for each letter
-    #[arg(last = true, value_name = "CMD")]
+    #[arg(last = true, value_name = "CMD", help_heading = clap::builder::Resettable::Reset)]
     pub command: Vec<OsString>,
 }
 

@@ -12,7 +12,7 @@ use crate::ui::Progress;
 use crate::ui::text::counted;
 use crate::worker::guard::{self, Role};
 use crate::worker::{Command, Fate, Input, Note, Output, Plan, Summary, Unfit, Why};
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -32,51 +32,29 @@ pub struct Running {
     /// From TERM to KILL [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub kill_after: Option<Duration>,
-    /// What the command's standard input is [default: stdin, the payload]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub input: Option<In>,
-    /// What becomes of the command's output [default: pass]
-    #[arg(long, value_name = "HOW", value_enum)]
-    pub output: Option<Out>,
-}
-
-/// `--input`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum In {
-    /// The payload
-    Stdin,
-    /// Nothing
-    None,
-}
-
-/// `--output`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Out {
-    /// As it is
-    Pass,
-    /// In whole lines, each with the message's id before it
-    Prefix,
-    /// Nowhere; the last of stderr is kept with a failed attempt all the same
-    Discard,
-}
-
-impl From<In> for Input {
-    fn from(input: In) -> Self {
-        match input {
-            In::Stdin => Self::Stdin,
-            In::None => Self::None,
-        }
-    }
-}
-
-impl From<Out> for Output {
-    fn from(output: Out) -> Self {
-        match output {
-            Out::Pass => Self::Pass,
-            Out::Prefix => Self::Prefix,
-            Out::Discard => Self::Discard,
-        }
-    }
+    /// The command's standard input: stdin is the payload, none is nothing [default: stdin]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(["stdin", "none"]).map(|word| match word.as_str() {
+            "none" => Input::None,
+            _ => Input::Stdin,
+        }),
+    )]
+    pub input: Option<Input>,
+    /// The command's output: pass, prefix (whole lines with the id before them) or discard [default: pass]
+    #[arg(
+        long,
+        value_name = "HOW",
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(["pass", "prefix", "discard"]).map(|word| match word.as_str() {
+            "prefix" => Output::Prefix,
+            "discard" => Output::Discard,
+            _ => Output::Pass,
+        }),
+    )]
+    pub output: Option<Output>,
 }
 
 fn jobs(text: &str) -> Result<u16, String> {
@@ -129,11 +107,11 @@ impl Running {
     }
 
     fn input(&self) -> Input {
-        self.input.map_or(Input::Stdin, Into::into)
+        self.input.unwrap_or_default()
     }
 
     fn output(&self) -> Output {
-        self.output.map_or(Output::Pass, Into::into)
+        self.output.unwrap_or_default()
     }
 
     /// Puts the flags into a plan.

@@ -75,13 +75,13 @@ pub struct Args {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = priority)]
     pub priority: Option<i8>,
     /// Ready after so long
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "at")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "at")]
     pub delay: Option<Duration>,
     /// Ready at this time, as in 2026-12-24T18:00-03:00
     #[arg(long, value_name = "TIME")]
     pub at: Option<When>,
     /// Never started after so long: a dead letter then, with reason 'expired'
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub ttl: Option<Duration>,
     /// A name and a value beside the payload; may be given again
     #[arg(short = 'H', long, value_name = "K=V", allow_hyphen_values = true, value_parser = header)]

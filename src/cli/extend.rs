@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(required = true, value_name = "RECEIPT")]
     pub receipts: Vec<String>,
     /// Hold it so long from now
-    #[arg(long, value_name = "TIME", value_parser = super::queue::lease)]
+    #[arg(long, value_name = "DURATION", value_parser = super::queue::lease)]
     pub lease: Duration,
 }
 

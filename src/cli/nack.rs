@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(required = true, value_name = "RECEIPT")]
     pub receipts: Vec<String>,
     /// A failed attempt, and again after so long instead of by the backoff
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["dead", "release"])]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with_all = ["dead", "release"])]
     pub delay: Option<Duration>,
     /// A dead letter at once, with reason 'nacked'
     #[arg(long, conflicts_with = "release")]

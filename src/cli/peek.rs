@@ -39,7 +39,7 @@ pub struct Args {
     #[command(flatten)]
     pub select: select::Flags,
     /// Exit with 1 where nothing matches
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = clap::builder::Resettable::Reset)]
     pub exit_status: bool,
 }
 

@@ -23,10 +23,10 @@ pub struct Args {
     #[command(flatten)]
     pub select: select::Flags,
     /// All that is ready, delayed and blocked, or all of --state
-    #[arg(long)]
+    #[arg(long, help_heading = "Which messages")]
     pub all: bool,
     /// Keep the keys taken for the queue's window, as after done
-    #[arg(long)]
+    #[arg(long, help_heading = "What becomes of them")]
     pub keep_keys: bool,
     /// What stands before the change.
     #[command(flatten)]

@@ -50,20 +50,20 @@ pub struct Set {
     /// The queue
     #[arg(value_name = "QUEUE")]
     pub queue: QueueName,
-    /// Starts before a message is a dead letter (default: 7)
+    /// Starts before a message is a dead letter [default: 7]
     #[arg(long, value_name = "N", value_parser = own(attempts))]
     pub max_attempts: Option<Own<u32>>,
-    /// Waits before each retry, the last repeats (default: 1s,5s,30s,2m,10m,30m)
+    /// Waits before each retry, the last repeats [default: 1s,5s,30s,2m,10m,30m]
     #[arg(long, value_name = "LADDER", value_parser = own(|text| text.parse::<Ladder>()))]
     pub backoff: Option<Own<Ladder>>,
-    /// How long a claim holds a message (default: 1m)
-    #[arg(long, value_name = "TIME", value_parser = own(lease))]
+    /// How long a claim holds a message [default: 1m]
+    #[arg(long, value_name = "DURATION", value_parser = own(lease))]
     pub lease: Option<Own<Duration>>,
-    /// How long a key stays taken after its message is done; or 'forever' (default: 7d)
-    #[arg(long, value_name = "TIME", value_parser = own(window))]
+    /// How long a key stays taken after its message is done; or 'forever' [default: 7d]
+    #[arg(long, value_name = "DURATION", value_parser = own(window))]
     pub dedup_window: Option<Own<Window>>,
-    /// Time to live of messages that come without their own (default: none)
-    #[arg(long, value_name = "TIME", value_parser = own(parse_duration))]
+    /// Time to live of messages that come without their own [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = own(parse_duration))]
     pub ttl: Option<Own<Duration>>,
 }
 

@@ -26,16 +26,16 @@ pub struct Args {
     #[command(flatten)]
     pub select: select::Flags,
     /// All dead letters, or all of --state
-    #[arg(long)]
+    #[arg(long, help_heading = "Which messages")]
     pub all: bool,
     /// Ready after so long
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "What becomes of them")]
     pub delay: Option<Duration>,
     /// Go on counting attempts where they were
-    #[arg(long)]
+    #[arg(long, help_heading = "What becomes of them")]
     pub keep_attempts: bool,
     /// Dead letters whose time to live passed, too
-    #[arg(long)]
+    #[arg(long, help_heading = "Which messages")]
     pub expired: bool,
     /// What stands before the change.
     #[command(flatten)]

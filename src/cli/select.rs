@@ -17,7 +17,7 @@ use std::time::Duration;
 #[command(next_help_heading = "Which messages")]
 pub struct Flags {
     /// These messages; - reads ids or records from standard input, one a line
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", help_heading = clap::builder::Resettable::Reset)]
     pub ids: Vec<String>,
     /// In these states: ready, delayed, blocked, running, dead
     #[arg(

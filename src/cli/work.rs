@@ -52,37 +52,42 @@ pub struct Args {
     #[command(flatten)]
     pub flags: engine::Running,
     /// Do not extend leases; a --timeout must be under the lease then
-    #[arg(long)]
+    #[arg(long, help_heading = "The command")]
     pub no_heartbeat: bool,
     /// How long a worker that stops lets its commands finish
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s", help_heading = "The command")]
     pub grace: Duration,
     /// Starts before a message is a dead letter [default: the queue's, 7]
-    #[arg(long, value_name = "N", value_parser = super::queue::attempts)]
+    #[arg(long, value_name = "N", value_parser = super::queue::attempts, help_heading = "The command")]
     pub max_attempts: Option<u32>,
     /// Waits before each retry, the last repeats [default: the queue's, 1s,5s,30s,2m,10m,30m]
-    #[arg(long, value_name = "LADDER")]
+    #[arg(long, value_name = "LADDER", help_heading = "The command")]
     pub backoff: Option<Ladder>,
     /// What exit codes mean, as in 3=dead,4=release: done, fail, temporary, dead, release
-    #[arg(long, value_name = "MAP")]
+    #[arg(long, value_name = "MAP", help_heading = "The command")]
     pub exit_map: Option<ExitMap>,
     /// Instead of a command: a line for sh -c; the payload is on its standard input, nothing is substituted
-    #[arg(long, value_name = "LINE", conflicts_with = "command")]
+    #[arg(
+        long,
+        value_name = "LINE",
+        conflicts_with = "command",
+        help_heading = "The command"
+    )]
     pub shell: Option<String>,
     /// Acknowledge before the command starts: a failure or a crash loses the message
-    #[arg(long)]
+    #[arg(long, help_heading = "The command")]
     pub at_most_once: bool,
     /// Hold at most so many messages beyond those that run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "The command")]
     pub prefetch: Option<usize>,
     /// A queue that was never there is an empty one
-    #[arg(long)]
+    #[arg(long, help_heading = clap::builder::Resettable::Reset)]
     pub missing_ok: bool,
     /// Refuse (4) a store that may lose acknowledged messages
-    #[arg(long)]
+    #[arg(long, help_heading = clap::builder::Resettable::Reset)]
     pub require_durable: bool,
     /// The command and its arguments
-    #[arg(last = true, value_name = "CMD")]
+    #[arg(last = true, value_name = "CMD", help_heading = clap::builder::Resettable::Reset)]
     pub command: Vec<OsString>,
 }
 
