@@ -4,6 +4,7 @@ use super::{claim, open, open_url, put};
 use qops::backend::{Access, Kind, Run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 use std::sync::Barrier;
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -11,13 +12,16 @@ fn mode(path: &std::path::Path) -> u32 {
 }
 
 #[test]
-fn files_are_private_whatever_the_umask() {
+fn r56_files_and_new_folders_are_private_whatever_the_umask() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er/q.db");
-    let before = rustix::process::umask(rustix::fs::Mode::empty());
-    let mut store = open(&path);
-    put(store.as_mut(), "a", b"x").unwrap();
-    rustix::process::umask(before);
+    let url = format!("sqlite:{}", path.display());
+    let line = "umask 000; exec \"$0\" -u \"$1\" enqueue a x";
+    let out = Command::new("sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_qops"), &url])
+        .output()
+        .unwrap();
+    assert!(out.status.success());
     for suffix in ["", "-wal", "-shm", ".reserve"] {
         let file = folder.path().join(format!("deep/er/q.db{suffix}"));
         assert_eq!(mode(&file), 0o600, "{}", file.display());
@@ -197,4 +201,75 @@ fn a_dry_look_at_the_schema_makes_no_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     put(open(&path).as_mut(), "jobs", b"x").unwrap();
     assert!(plan(&url).statements.is_empty());
+}
+
+/// A power cut after the answer must not bring the rollback journal back, and with it the state before.
+#[test]
+fn the_removal_of_a_rollback_journal_is_flushed() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/q.db?journal=delete", folder.path().display());
+    drop(open_url(&url, Access::Write).unwrap());
+    let log = folder.path().join("trace");
+    let status = Command::new("strace")
+        .args([
+            "-f",
+            "-y",
+            "-e",
+            "trace=unlink,unlinkat,fsync,fdatasync,write",
+            "-o",
+        ])
+        .arg(&log)
+        .args([env!("CARGO_BIN_EXE_qops"), "-u", &url, "enqueue", "a", "x"])
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let trace = fs::read_to_string(log).unwrap();
+    let removed = trace
+        .rfind("q.db-journal\")")
+        .unwrap_or_else(|| panic!("{trace}"));
+    let place = format!("<{}>)", folder.path().display());
+    let flushed = trace[removed..]
+        .lines()
+        .any(|line| line.contains("sync(") && line.contains(&place));
+    assert!(flushed, "{trace}");
+}
+
+#[test]
+fn two_handles_of_one_process_do_not_drop_each_others_locks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    drop(open(&path));
+    let holder = rusqlite::Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Whatever else this process does with the file, nobody else gets the lock.
+    drop(open_url(&format!("sqlite:{}", path.display()), Access::Read).unwrap());
+    let out = Command::new("sqlite3")
+        .arg(&path)
+        .arg("BEGIN IMMEDIATE")
+        .output()
+        .unwrap();
+    assert!(!out.status.success(), "another process got the lock");
+}
+
+#[test]
+fn a_writer_waits_for_another_instead_of_failing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    drop(open(&path));
+    let holder = rusqlite::Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let waiting = Barrier::new(2);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut store = open(&path);
+            waiting.wait();
+            put(store.as_mut(), "a", b"x")
+        });
+        waiting.wait();
+        // Long enough for every kind of nap; if the writer has not begun yet, it just does not wait.
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        holder.execute_batch("ROLLBACK").unwrap();
+        writer.join().unwrap().unwrap();
+    });
 }

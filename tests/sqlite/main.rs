@@ -4,6 +4,7 @@ mod disk;
 mod files;
 mod plans;
 mod producers;
+mod rights;
 mod wake;
 
 use qops::backend::{

@@ -96,9 +96,11 @@ impl Ears {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let hang = || -> rustix::io::Result<std::os::fd::OwnedFd> {
             let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-            let log = super::conn::beside(&store.file.path, "-wal");
-            if store.file.journal == Journal::Wal {
-                add_watch(&events, &log, WatchFlags::MODIFY)?;
+            let log = super::place::beside(&store.file.path, "-wal");
+            match add_watch(&events, &log, WatchFlags::MODIFY) {
+                // With a rollback journal the file itself is written.
+                Err(rustix::io::Errno::NOENT) => {}
+                watched => drop(watched?),
             }
             add_watch(&events, &store.file.path, WatchFlags::MODIFY)?;
             if let Some(folder) = store.file.path.parent() {

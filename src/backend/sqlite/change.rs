@@ -5,7 +5,7 @@ use super::super::{Change, Changed, Error, Intent, Kind, Op, Page, Patch, Result
 use super::claim::number;
 use super::conn::{QueueRow, Store, find_queue, no_queue};
 use super::enqueue::{key_holder, make_queue};
-use super::row::Show;
+use super::row::{Raw, Show};
 use super::settle::{after_removal, letter, live, reclaim_letter, remove_letter, take_back};
 use super::stats::settings;
 use super::walk::{Walk, Walked};
@@ -186,9 +186,10 @@ impl Work<'_> {
         let mut target = self.queue_id;
         if let Some(to) = to.filter(|to| *to != self.queue) {
             let row = self.target(to)?;
-            if let (Some(key), Some(row)) = (&message.key, &row)
+            if let (Some(key), Some(row)) = (&letter.key, &row)
                 && let Some(holder) = key_holder_now(self.conn, row.id, key, self.now, self.run)?
             {
+                let key = message.key.as_deref().unwrap_or_default();
                 return Ok(Err(format!(
                     "its key '{key}' is taken by message {holder} of {to}"
                 )));
@@ -199,11 +200,11 @@ impl Work<'_> {
             return Ok(Ok(()));
         }
         reclaim_letter(self.conn, &letter, self.now)?;
-        let blocked = match &message.group {
+        let blocked = match &letter.group {
             Some(group) => self
                 .conn
                 .prepare_cached(sql!("group_lives"))?
-                .query_row(params![target, group.as_str()], |row| row.get::<_, bool>(0))?,
+                .query_row(params![target, group], |row| row.get::<_, bool>(0))?,
             None => false,
         };
         let state = if blocked { 2 } else { 0 };
@@ -214,7 +215,7 @@ impl Work<'_> {
         self.conn
             .prepare_cached(sql!("dead_delete"))?
             .execute([id])?;
-        if let Some(key) = message.key.as_ref().filter(|_| target != self.queue_id) {
+        if let Some(key) = letter.key.as_ref().filter(|_| target != self.queue_id) {
             self.conn
                 .prepare_cached(sql!("dedup_delete"))?
                 .execute(params![self.queue_id, key])?;
@@ -277,8 +278,11 @@ impl Work<'_> {
         if message.state == State::Running && !self.what.states.contains(&State::Running) {
             return Ok(Err(RUNNING.to_owned()));
         }
+        let id = number(message);
+        let Some(found) = live(self.conn, id)? else {
+            return Ok(Err("it is no longer here".to_owned()));
+        };
         if self.run == Run::Do {
-            let id = number(message);
             self.conn
                 .prepare_cached(sql!("live_delete"))?
                 .execute([id])?;
@@ -287,12 +291,14 @@ impl Work<'_> {
                     .prepare_cached(sql!("attempt_delete"))?
                     .execute([id])?;
             }
-            let key = message.key.as_deref().map(|key| (key, free_keys));
-            let group = message
-                .group
-                .as_ref()
-                .map(crate::queue::name::Group::as_str);
-            after_removal(self.conn, self.queue_id, key, group, self.now)?;
+            let key = found.key.as_ref().map(|key| (key, free_keys));
+            after_removal(
+                self.conn,
+                self.queue_id,
+                key,
+                found.group.as_ref(),
+                self.now,
+            )?;
         }
         Ok(Ok(()))
     }
@@ -305,7 +311,7 @@ const HELD: &str = "a command holds it";
 fn key_holder_now(
     conn: &Connection,
     queue_id: i64,
-    key: &str,
+    key: &Raw,
     now: Timestamp,
     run: Run,
 ) -> Result<Option<MessageId>> {

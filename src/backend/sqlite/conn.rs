@@ -1,13 +1,14 @@
 //! The connection: how a file is opened, how a transaction runs, and what SQLite's errors mean.
 
-use super::super::target::{Durability, Journal, SqliteFile};
+use super::super::target::{Durability, SqliteFile};
 use super::super::{Access, Error, Kind, OpenOptions, Result, Target};
+use super::enqueue::Form;
+use super::place::{beside, create_file, exists, filesystem, refuse_log, refuse_network, why_not};
 use super::schema;
 use crate::queue::{QueueName, Skew, Timestamp};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +21,7 @@ pub(super) struct Store {
     /// Nothing but our tables stands in the file: its journal, mode and reserve are ours to keep.
     pub(super) ours: bool,
     pub(super) disk: super::full::Disk,
+    pub(super) form: Form,
     skew: Skew,
 }
 
@@ -37,6 +39,15 @@ pub(super) struct QueueRow {
 impl Store {
     /// Opens a file. Also answers whether the store came into being just now.
     pub(super) fn open(target: &Target, options: &OpenOptions) -> Result<(Self, bool)> {
+        Self::open_on(target, options, filesystem)
+    }
+
+    /// The same on a disk of the kind that `disk` says.
+    pub(super) fn open_on(
+        target: &Target,
+        options: &OpenOptions,
+        disk: fn(&Path) -> Option<u64>,
+    ) -> Result<(Self, bool)> {
         let file = target
             .sqlite()
             .ok_or_else(|| Error::bug("the target is no SQLite file"))?
@@ -48,10 +59,11 @@ impl Store {
                 Error::new(Kind::NotFound, what).with("store", file.path.display().to_string())
             );
         }
+        let disk = disk(&file.path);
+        refuse_network(&file, disk)?;
         if matches!(options.access, Access::Write | Access::Init) {
             create_file(&file.path)?;
         }
-        refuse_network(&file)?;
         let opened = if options.access == Access::Plan && !there {
             in_memory(&file)
         } else {
@@ -73,10 +85,21 @@ impl Store {
             access: options.access,
             ours: false,
             disk: super::full::Disk::default(),
+            form: Form::Readable,
             skew: options.skew.clone(),
             file,
         };
+        let encoding: String = store
+            .conn
+            .query_row("PRAGMA encoding", [], |row| row.get(0))?;
+        if encoding != "UTF-8" {
+            store.form = Form::Bytes;
+        }
         let created = schema::ready(&mut store)?;
+        if disk.is_some() && schema::journal_mode(&store.conn)? == "wal" {
+            // Whatever the URL says: an application's file, or one that is only read, keeps its journal.
+            refuse_log(&store.file, disk)?;
+        }
         super::full::prepare(&mut store)?;
         Ok((store, created))
     }
@@ -95,10 +118,11 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Connection, Timestamp) -> Result<T>,
     ) -> Result<T> {
-        self.run(sql!("begin"))
-            .map_err(|error| self.explain(error))?;
+        if let Err(error) = self.run(sql!("begin")) {
+            return Err(super::full::notice(self, error.into()));
+        }
         let now = self.now();
-        let done = work(&self.conn, now).and_then(|value| match self.run(sql!("commit")) {
+        let mut done = work(&self.conn, now).and_then(|value| match self.run(sql!("commit")) {
             Ok(()) => Ok(value),
             // What a failed flush left on the disk is known to nobody.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) => {
@@ -106,10 +130,12 @@ impl Store {
             }
             Err(error) => Err(Error::from(error)),
         });
-        if done.is_err() && !self.conn.is_autocommit() {
-            // SQLite has rolled back by itself after some errors; then there is nothing left to do.
-            self.run(sql!("rollback"))
-                .map_err(|error| self.explain(error))?;
+        // SQLite has rolled back by itself after some errors; then there is nothing left to do.
+        if done.is_err()
+            && !self.conn.is_autocommit()
+            && let Err(rollback) = self.run(sql!("rollback"))
+        {
+            done = done.map_err(|error| error.with("rollback", rollback.to_string()).maybe_done());
         }
         match done {
             Ok(value) => {
@@ -122,11 +148,6 @@ impl Store {
 
     fn run(&self, statement: &str) -> rusqlite::Result<()> {
         self.conn.prepare_cached(statement)?.execute([]).map(drop)
-    }
-
-    /// An error of this file in our words, with its path.
-    pub(super) fn explain(&self, error: rusqlite::Error) -> Error {
-        Error::from(error).with("path", self.file.path.display().to_string())
     }
 
     /// A queue that must be there.
@@ -169,122 +190,32 @@ pub(super) fn find_queue(conn: &Connection, name: &QueueName) -> Result<Option<Q
     Ok(row)
 }
 
-fn exists(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(file_error(path, error)),
-    }
-}
-
-/// What the system says about a path, in our kinds.
-pub(super) fn file_error(path: &Path, error: std::io::Error) -> Error {
-    use std::io::ErrorKind as Io;
-    let kind = match error.kind() {
-        Io::NotFound | Io::NotADirectory => Kind::NotFound,
-        Io::PermissionDenied => Kind::Denied,
-        Io::ReadOnlyFilesystem => Kind::ReadOnly,
-        Io::StorageFull | Io::QuotaExceeded => Kind::Full,
-        Io::InvalidFilename | Io::InvalidInput | Io::IsADirectory => Kind::Config,
-        _ => Kind::Unreachable,
-    };
-    Error::new(kind, format!("cannot open {}", path.display()))
-        .with("path", path.display().to_string())
-        .because(error)
-}
-
-/// Makes the file before SQLite opens it, so that nobody else can ever read it: mode 0600 whatever the umask, in
-/// folders of mode 0700. One that is there stays as it is.
-fn create_file(path: &Path) -> Result<()> {
-    if exists(path)? {
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|error| file_error(folder, error))?;
-    }
-    match fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-    {
-        Ok(file) => {
-            let private = fs::Permissions::from_mode(0o600);
-            file.set_permissions(private)
-                .map_err(|error| file_error(path, error))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(file_error(path, error)),
-    }
-}
-
-/// The name of a filesystem on which SQLite's shared memory or locks do not work between machines, by the magic number
-/// of statfs(2).
-pub(super) fn network_filesystem(magic: u64) -> Option<&'static str> {
-    Some(match magic {
-        0x6969 => "NFS",
-        0x517b | 0xff53_4d42 | 0xfe53_4d42 => "SMB",
-        0x0102_1997 => "9P",
-        0x6573_5546 => "FUSE",
-        0x00c3_6400 => "Ceph",
-        0x5346_414f | 0x6b41_4653 => "AFS",
-        0x7375_7245 => "Coda",
-        0x786f_4256 => "VirtualBox shared folder",
-        0x0bd0_0bd0 => "Lustre",
-        0x7461_636f => "OCFS2",
-        0x0116_1970 => "GFS2",
-        _ => return None,
-    })
-}
-
-fn refuse_network(file: &SqliteFile) -> Result<()> {
-    if file.journal == Journal::Delete {
-        return Ok(());
-    }
-    match filesystem(&file.path).and_then(network_filesystem) {
-        None => Ok(()),
-        Some(name) => Err(wal_on_network(&file.path, name)),
-    }
-}
-
-fn wal_on_network(path: &Path, name: &str) -> Error {
-    let what = format!(
-        "{} lies on {name}, where a write-ahead log loses messages",
-        path.display()
-    );
-    Error::new(Kind::Schema, what)
-        .with("path", path.display().to_string())
-        .hint("put the file on a local disk, or add ?journal=delete to its URL if one machine alone uses it")
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn filesystem(path: &Path) -> Option<u64> {
-    let magic = rustix::fs::statfs(path).ok()?.f_type;
-    // The kernel's number is signed on some machines; its low 32 bits are the magic.
-    Some(u64::from(
-        u32::try_from(i128::from(magic) & 0xffff_ffff).ok()?,
-    ))
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn filesystem(_: &Path) -> Option<u64> {
-    None
-}
-
 fn connect(file: &SqliteFile, access: Access) -> Result<Connection> {
     // Never SQLITE_OPEN_CREATE: the file was made above, with its mode. Without the right to write SQLite falls back to
     // reading by itself.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut conn = Connection::open_with_flags(&file.path, flags)
-        .map_err(|error| open_error(&file.path, error))?;
-    if let Err(error) = tune(&mut conn, file, access) {
-        return read_alone(file, access).unwrap_or(Err(error));
+    let opened = Connection::open_with_flags(&file.path, flags)
+        .map_err(Error::from)
+        .and_then(|mut conn| tune(&mut conn, file, access).map(|()| conn));
+    match opened {
+        Err(error) if not_let_in(&error) => {
+            read_alone(file, access).unwrap_or_else(|| Err(why_not(&file.path, error)))
+        }
+        opened => opened.map_err(|error| error.with("path", file.path.display().to_string())),
     }
-    Ok(conn)
+}
+
+/// Whether the system did not let SQLite at the file, or at what it keeps beside it.
+fn not_let_in(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    let code = source
+        .and_then(|source| source.downcast_ref::<rusqlite::Error>())
+        .and_then(rusqlite::Error::sqlite_error_code);
+    // A journal that must be played back and cannot be removed is an I/O error.
+    matches!(
+        code,
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)
+    )
 }
 
 /// What a file that is not there would be like.
@@ -299,10 +230,16 @@ pub(super) fn open_again(file: &SqliteFile, access: Access) -> Result<Connection
     connect(file, access)
 }
 
-/// A file in a folder where no shared memory can be made is still readable if no log stands beside it.
+/// A file in a folder where no shared memory can be made is still readable if nothing stands beside it that belongs to
+/// it: no log, and no journal of a writer that died.
 fn read_alone(file: &SqliteFile, access: Access) -> Option<Result<Connection>> {
-    let log = fs::metadata(beside(&file.path, "-wal")).map_or(0, |log| log.len());
-    if !matches!(access, Access::Read | Access::Plan) || log > 0 {
+    let size = |suffix| fs::symlink_metadata(beside(&file.path, suffix)).map(|meta| meta.len());
+    let log = match (size("-wal"), size("-shm")) {
+        (Err(_), _) | (Ok(0), Err(_)) => false,
+        (Ok(_), _) => true,
+    };
+    let journal = size("-journal").is_ok_and(|size| size > 0);
+    if !matches!(access, Access::Read | Access::Plan) || log || journal {
         return None;
     }
     let path = file.path.to_str()?;
@@ -316,24 +253,6 @@ fn read_alone(file: &SqliteFile, access: Access) -> Option<Result<Connection>> {
     Some(Ok(conn))
 }
 
-/// The path of a file that SQLite or we keep beside the database.
-pub(super) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn open_error(path: &Path, error: rusqlite::Error) -> Error {
-    // SQLite says "unable to open" for everything; the system knows why.
-    let system = fs::OpenOptions::new().read(true).open(path).err();
-    let directory = fs::metadata(path).is_ok_and(|meta| meta.is_dir());
-    match system {
-        Some(system) => file_error(path, system),
-        None if directory => Error::new(Kind::Config, format!("{} is a directory", path.display())),
-        None => Error::from(error).with("path", path.display().to_string()),
-    }
-}
-
 /// Settings of the connection; none of them changes the file.
 fn tune(conn: &mut Connection, file: &SqliteFile, access: Access) -> Result<()> {
     conn.set_prepared_statement_cache_capacity(128);
@@ -343,7 +262,9 @@ fn tune(conn: &mut Connection, file: &SqliteFile, access: Access) -> Result<()> 
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     let synchronous = match file.durability {
-        Durability::Full => "FULL",
+        // With a rollback journal FULL does not flush its removal: a power cut could bring it, and what was before the
+        // last commit, back. With a log both are the same.
+        Durability::Full => "EXTRA",
         Durability::Normal => "NORMAL",
     };
     conn.pragma_update(None, "synchronous", synchronous)?;

@@ -20,6 +20,7 @@ pub(super) fn enqueue(
         return Ok(Vec::new());
     }
     super::full::admit(store)?;
+    let form = store.form;
     store.write(|conn, now| {
         let mut queues: HashMap<&QueueName, QueueRow> = HashMap::new();
         let mut answer = Vec::with_capacity(batch.len());
@@ -34,11 +35,11 @@ pub(super) fn enqueue(
             let queue = &queues[&message.queue];
             if let Some((alike, others)) = rest.split_first_chunk().filter(|(some, _)| plain(some))
             {
-                insert_many(conn, &mut many, queue, alike, now, &mut answer)?;
+                insert_many(conn, &mut many, queue, (alike, form), now, &mut answer)?;
                 rest = others;
                 continue;
             }
-            let enqueued = insert(conn, &mut one, queue, message, now)?;
+            let enqueued = insert(conn, &mut one, queue, (message, form), now)?;
             if let (Enqueued::Duplicate(id), Unit::Whole(Conflict::Refuse)) = (&enqueued, unit) {
                 let key = message.key.as_deref().unwrap_or_default();
                 return Err(Error::new(
@@ -69,7 +70,7 @@ fn insert(
     conn: &Connection,
     statement: &mut Statement<'_>,
     queue: &QueueRow,
-    message: &NewMessage<'_>,
+    (message, form): (&NewMessage<'_>, Form),
     now: Timestamp,
 ) -> Result<Enqueued> {
     let NewMessage {
@@ -107,7 +108,7 @@ fn insert(
         key.as_deref(),
         group.as_ref().map(crate::queue::name::Group::as_str),
         headers_text(headers),
-        Payload(payload),
+        Payload(payload, form),
     ])?;
     let id = conn.last_insert_rowid();
     if let Some(key) = key {
@@ -150,7 +151,7 @@ fn insert_many(
     conn: &Connection,
     statement: &mut Statement<'_>,
     queue: &QueueRow,
-    messages: &[NewMessage<'_>; MANY],
+    (messages, form): (&[NewMessage<'_>; MANY], Form),
     now: Timestamp,
     answer: &mut Vec<Enqueued>,
 ) -> Result<()> {
@@ -162,7 +163,7 @@ fn insert_many(
     statement.raw_bind_parameter(5, expires_at(queue, first.ttl, now))?;
     statement.raw_bind_parameter(6, first.max_attempts)?;
     for (n, message) in messages.iter().enumerate() {
-        statement.raw_bind_parameter(7 + n, Payload(&message.payload))?;
+        statement.raw_bind_parameter(7 + n, Payload(&message.payload, form))?;
     }
     statement.raw_execute()?;
     // Under the writing lock ids follow each other.
@@ -184,7 +185,7 @@ fn expires_at(queue: &QueueRow, ttl: Option<Ttl>, now: Timestamp) -> Option<i64>
 pub(super) fn key_holder(
     conn: &Connection,
     queue_id: i64,
-    key: &str,
+    key: &dyn ToSql,
     now: Timestamp,
 ) -> Result<Option<MessageId>> {
     let row: Option<(i64, Option<i64>)> = conn
@@ -206,7 +207,7 @@ pub(super) fn key_holder(
 pub(super) fn let_key_go(
     conn: &Connection,
     queue_id: i64,
-    key: &str,
+    key: &dyn ToSql,
     free: bool,
     now: Timestamp,
 ) -> Result<()> {
@@ -221,12 +222,12 @@ pub(super) fn let_key_go(
         .optional()?
         .flatten();
     let ends = match window {
-        Some(forever) if forever < 0 => None,
+        Some(..0) => i64::MAX,
         Some(0) => return let_key_go(conn, queue_id, key, true, now),
-        Some(window) => Some(now.0.saturating_add(window)),
+        Some(window) => now.0.saturating_add(window),
         None => match Window::DEFAULT {
-            Window::For(window) => Some(now.plus(window).0),
-            Window::Forever => None,
+            Window::For(window) => now.plus(window).0,
+            Window::Forever => i64::MAX,
         },
     };
     conn.prepare_cached(sql!("dedup_end"))?
@@ -243,17 +244,25 @@ pub(super) fn headers_text(headers: &Headers) -> Option<String> {
     })
 }
 
-/// A payload as a person would want to read it in SQL: text if it is text, else a blob.
-pub(super) struct Payload<'a>(pub(super) &'a [u8]);
+/// How payloads stand in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As a person would want to read it in SQL: text if it is text, else a blob.
+    Readable,
+    /// A blob. SQLite turns texts of an application's UTF-16 file to and fro, and U+FFFE and U+FFFF are lost on the way.
+    Bytes,
+}
+
+/// A payload on its way into the file.
+struct Payload<'a>(&'a [u8], Form);
 
 impl ToSql for Payload<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(
-            if std::str::from_utf8(self.0).is_ok() {
-                ValueRef::Text(self.0)
-            } else {
-                ValueRef::Blob(self.0)
-            },
-        ))
+        let text = self.1 == Form::Readable && std::str::from_utf8(self.0).is_ok();
+        Ok(ToSqlOutput::Borrowed(if text {
+            ValueRef::Text(self.0)
+        } else {
+            ValueRef::Blob(self.0)
+        }))
     }
 }

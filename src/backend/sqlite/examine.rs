@@ -2,8 +2,9 @@
 
 use super::super::target::Durability;
 use super::super::{Depth, Finding, Result};
-use super::conn::{Store, beside, filesystem, network_filesystem};
+use super::conn::Store;
 use super::look::number;
+use super::place::{beside, filesystem, network_filesystem};
 use super::{full, schema};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -125,6 +126,14 @@ fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<S
 }
 
 fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
+    for name in super::stats::bad_names(store)? {
+        found.push(Finding {
+            code: "bad_name",
+            severe: true,
+            means: format!("another program made a queue '{name}', which no verb can name"),
+            mend: Some("give it another name in the table qops_queue".to_owned()),
+        });
+    }
     for report in super::stats::stats(store, None, Depth::Quick)? {
         let queue = report.queue.as_str();
         if report.settings.paused && report.counts.ready > 0 {

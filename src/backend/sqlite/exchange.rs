@@ -17,7 +17,7 @@ pub(super) fn exchange(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchang
         return full::settle_what_is_done(store, turn);
     }
     let identity = store.identity.clone();
-    store.write(|conn, now| {
+    let exchanged = store.write(|conn, now| {
         let settled = turn
             .settle
             .iter()
@@ -35,7 +35,14 @@ pub(super) fn exchange(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchang
             Some(wanted) => claim_apart(conn, wanted, &identity, now)?,
         };
         Ok(Exchanged { settled, claimed })
-    })
+    });
+    match exchanged {
+        // Whoever finds the disk full has what is done settled all the same.
+        Err(error) if error.kind() == Kind::Full && full::done_alone(turn) => {
+            full::settle_what_is_done(store, turn)
+        }
+        exchanged => exchanged,
+    }
 }
 
 /// A claim that fails takes only itself back: what was settled before it stands.

@@ -7,7 +7,8 @@
 //! off, because its length is the second reserve.
 
 use super::super::{Access, Claimed, Error, Exchange, Exchanged, Kind, Result, Settled, Verdict};
-use super::conn::{Store, beside};
+use super::conn::Store;
+use super::place::beside;
 use super::settle;
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -19,6 +20,8 @@ const RESERVE: u64 = 8 << 20;
 const LEAST: u64 = 256 << 10;
 /// SQLite's page.
 const PAGE: u64 = 4096;
+/// What stands before each page in the log.
+const FRAME: u64 = 24;
 /// So many acknowledgements a transaction on a full disk: few pages each.
 const ACKS: usize = 100;
 
@@ -200,10 +203,14 @@ pub(super) fn make_room_to_open(path: &Path) -> bool {
     fs::remove_file(beside(path, ".reserve")).is_ok()
 }
 
+/// A turn that a full disk takes.
+pub(super) fn done_alone(turn: &Exchange<'_>) -> bool {
+    turn.claim.is_none() && turn.settle.iter().all(|one| one.verdict == Verdict::Done)
+}
+
 /// On a full disk: what is done, a few at a time. A turn with anything else in it is refused whole.
 pub(super) fn settle_what_is_done(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchanged> {
-    let done_alone = turn.settle.iter().all(|one| one.verdict == Verdict::Done);
-    if !done_alone || turn.claim.is_some() {
+    if !done_alone(turn) {
         return Err(say(store, Error::new(Kind::Full, "the disk is full")));
     }
     let mut settled: Vec<Settled> = Vec::with_capacity(turn.settle.len());
@@ -213,13 +220,31 @@ pub(super) fn settle_what_is_done(store: &mut Store, turn: &Exchange<'_>) -> Res
                 .map(|one| settle::settle(conn, one, now))
                 .collect::<Result<Vec<_>>>()
         });
-        settled.extend(some?);
-        drop(checkpoint(store, sql!("checkpoint_restart")));
+        match some {
+            Ok(some) => settled.extend(some),
+            // The chunks before it stand.
+            Err(error) if !settled.is_empty() => return Err(error.maybe_done()),
+            Err(error) => return Err(error),
+        }
+        keep_room_in_log(store);
     }
     Ok(Exchanged {
         settled,
         claimed: Ok(Claimed::default()),
     })
+}
+
+/// What is taken in is written over by the next acknowledgements. A reader in the way is waited for only when half of
+/// the log's file is used. A failure shows at the next write.
+fn keep_room_in_log(store: &Store) {
+    let Ok((_, log, done)) = checkpoint(store, sql!("checkpoint_passive")) else {
+        return;
+    };
+    let file = fs::metadata(beside(&store.file.path, "-wal")).map_or(0, |meta| meta.len());
+    let frames = i64::try_from(file / (PAGE + FRAME)).unwrap_or(i64::MAX);
+    if done < log && log.saturating_mul(2) > frames {
+        drop(checkpoint(store, sql!("checkpoint_restart")));
+    }
 }
 
 /// The log is taken in as far as readers allow; for `tend`.

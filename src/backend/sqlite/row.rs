@@ -2,8 +2,8 @@
 
 use super::super::Result;
 use crate::queue::{Attempt, Headers, Message, Outcome, QueueName, Reason, State, Timestamp};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, ToSql};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -74,6 +74,22 @@ pub(super) fn message(
     })
 }
 
+/// A key or group as it stands in the file. Another program may have written one that is not UTF-8: it is shown with
+/// replacements, and found again by its bytes.
+pub(super) struct Raw(Vec<u8>);
+
+impl FromSql for Raw {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_bytes().map(|bytes| Self(bytes.to_vec()))
+    }
+}
+
+impl ToSql for Raw {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(&self.0)))
+    }
+}
+
 /// A limit as SQLite takes it.
 pub(super) fn at_most(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
@@ -95,7 +111,7 @@ fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
 }
 
 /// A text that another program may have written: what is not UTF-8 in it is replaced, never an error.
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+pub(super) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => None,
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {

@@ -5,13 +5,16 @@ use super::super::target::Journal;
 use super::super::{Access, Error, Kind, Migrated, Result, Run};
 use super::conn::Store;
 use rusqlite::{Connection, OptionalExtension as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The schema that this program writes.
 pub(super) const VERSION: u32 = 1;
 
 /// SQLite before 3.51.3 can damage a write-ahead log.
 pub(super) const WAL_SAFE: i32 = 3_051_003;
+
+/// How long a change of the journal waits for others to let go of the file.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What stands in a file.
 enum Found {
@@ -87,47 +90,61 @@ pub(super) fn ready(store: &mut Store) -> Result<bool> {
 /// Sets the journal of a file that is ours. A file that was made with another one keeps it, unless the URL asks for the
 /// rollback journal: two processes with different URLs would turn it back and forth.
 fn journal(store: &Store) -> Result<()> {
-    let mode: String = store
-        .conn
-        .query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    let mode = journal_mode(&store.conn)?;
+    if mode == "wal" {
+        refuse_old_engine()?;
+    }
     if !store.ours || store.file.journal == Journal::Wal || mode == "delete" {
         return Ok(());
     }
     set_journal(&store.conn, Journal::Delete)
 }
 
+/// How the file keeps a commit whole.
+pub(super) fn journal_mode(conn: &Connection) -> Result<String> {
+    Ok(conn.query_row("PRAGMA journal_mode", [], |row| row.get(0))?)
+}
+
+fn refuse_old_engine() -> Result<()> {
+    if rusqlite::version_number() >= WAL_SAFE {
+        return Ok(());
+    }
+    let what = format!(
+        "SQLite {} can damage a write-ahead log",
+        rusqlite::version()
+    );
+    Err(Error::new(Kind::Schema, what)
+        .hint("build with SQLite 3.51.3 or newer, or use ?journal=delete"))
+}
+
 fn set_journal(conn: &Connection, journal: Journal) -> Result<()> {
-    if journal == Journal::Wal && rusqlite::version_number() < WAL_SAFE {
-        let what = format!(
-            "SQLite {} can damage a write-ahead log",
-            rusqlite::version()
-        );
-        return Err(Error::new(Kind::Schema, what)
-            .hint("build with SQLite 3.51.3 or newer, or use ?journal=delete"));
+    if journal == Journal::Wal {
+        refuse_old_engine()?;
     }
     let wanted = journal.word();
-    // A change of the journal does not wait for others by itself.
-    for _ in 0..500 {
+    let end = Instant::now() + PATIENCE;
+    loop {
         let answer: rusqlite::Result<String> =
             conn.query_row(&format!("PRAGMA journal_mode={wanted}"), [], |row| {
                 row.get(0)
             });
-        match answer {
+        let error = match answer {
             Ok(mode) if mode == wanted => return Ok(()),
-            Ok(_) => {}
-            Err(error) => {
-                let error = Error::from(error);
-                if error.kind() != Kind::Busy {
-                    return Err(error);
-                }
+            Ok(mode) => {
+                return Err(Error::new(
+                    Kind::Schema,
+                    format!("this disk cannot have the journal '{wanted}'; it stays '{mode}'"),
+                )
+                .hint("add ?journal=delete to the URL"));
             }
+            Err(error) => Error::from(error),
+        };
+        if error.kind() != Kind::Busy || Instant::now() >= end {
+            return Err(error);
         }
+        // A change of the journal does not wait for others by itself.
         std::thread::sleep(Duration::from_millis(fastrand::u64(5..25)));
     }
-    Err(Error::new(
-        Kind::Busy,
-        format!("the journal could not be made {wanted}: others hold the store"),
-    ))
 }
 
 /// Brings the file to this program's schema.

@@ -3,6 +3,7 @@
 
 use super::super::{Result, Settle, Settled, Standing, Verdict};
 use super::enqueue::let_key_go;
+use super::row::Raw;
 use crate::queue::{Due, End, Outcome, Reason, Receipt, Timestamp, time::micros};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -37,8 +38,9 @@ pub(super) struct Live {
     pub(super) attempts: u32,
     pub(super) deliveries: u64,
     expires_at: Option<i64>,
-    pub(super) group: Option<String>,
+    pub(super) group: Option<Raw>,
     pub(super) max_attempts: Option<u32>,
+    pub(super) key: Option<Raw>,
 }
 
 /// The same of a dead letter.
@@ -52,7 +54,8 @@ pub(super) struct Letter {
     pub(super) started_at: Option<i64>,
     pub(super) attempts: u32,
     pub(super) deliveries: u64,
-    pub(super) key: Option<String>,
+    pub(super) key: Option<Raw>,
+    pub(super) group: Option<Raw>,
 }
 
 /// A run that is open: what its row in the history needs.
@@ -106,7 +109,7 @@ fn quick(conn: &Connection, lease: &Lease, verdict: Verdict, now: Timestamp) -> 
             .execute(params![lease.id, lease.token, now.0, now.plus(by).0])?
             == 1),
         Verdict::Done => {
-            let gone: Option<(i64, Option<String>, Option<String>, i64)> = conn
+            let gone: Option<(i64, Option<Raw>, Option<Raw>, i64)> = conn
                 .prepare_cached(sql!("settle_done"))?
                 .query_row(params![lease.id, lease.token, now.0], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
@@ -119,8 +122,8 @@ fn quick(conn: &Connection, lease: &Lease, verdict: Verdict, now: Timestamp) -> 
                 conn.prepare_cached(sql!("attempt_delete"))?
                     .execute([lease.id])?;
             }
-            let key = key.as_deref().map(|key| (key, false));
-            after_removal(conn, queue_id, key, group.as_deref(), now)?;
+            let key = key.as_ref().map(|key| (key, false));
+            after_removal(conn, queue_id, key, group.as_ref(), now)?;
             Ok(true)
         }
         Verdict::Retry { .. } | Verdict::Dead(_) | Verdict::Release => Ok(false),
@@ -131,8 +134,8 @@ fn quick(conn: &Connection, lease: &Lease, verdict: Verdict, now: Timestamp) -> 
 pub(super) fn after_removal(
     conn: &Connection,
     queue_id: i64,
-    key: Option<(&str, bool)>,
-    group: Option<&str>,
+    key: Option<(&Raw, bool)>,
+    group: Option<&Raw>,
     now: Timestamp,
 ) -> Result<()> {
     if let Some((key, free)) = key {
@@ -144,7 +147,7 @@ pub(super) fn after_removal(
     Ok(())
 }
 
-fn promote(conn: &Connection, queue_id: i64, group: &str) -> Result<()> {
+fn promote(conn: &Connection, queue_id: i64, group: &Raw) -> Result<()> {
     conn.prepare_cached(sql!("group_promote"))?
         .execute(params![queue_id, group])?;
     Ok(())
@@ -265,7 +268,7 @@ pub(super) fn bury(
     ])?;
     conn.prepare_cached(sql!("live_delete"))?
         .execute([live.id])?;
-    after_removal(conn, live.queue_id, None, live.group.as_deref(), now)
+    after_removal(conn, live.queue_id, None, live.group.as_ref(), now)
 }
 
 fn settle_letter(
@@ -435,6 +438,7 @@ pub(super) fn live(conn: &Connection, id: i64) -> Result<Option<Live>> {
                 expires_at: row.get(8)?,
                 group: row.get(9)?,
                 max_attempts: row.get(10)?,
+                key: row.get(11)?,
             })
         })
         .optional()?;
@@ -456,6 +460,7 @@ pub(super) fn letter(conn: &Connection, id: i64) -> Result<Option<Letter>> {
                 attempts: row.get(6)?,
                 deliveries: row.get::<_, i64>(7)?.unsigned_abs(),
                 key: row.get(8)?,
+                group: row.get(9)?,
             })
         })
         .optional()?;

@@ -46,22 +46,32 @@ pub(super) fn stats(
     Ok(reports)
 }
 
+/// Every queue, by name. What another program named so that no verb can name it is passed over: `doctor` tells of it.
 fn all(store: &Store) -> Result<Vec<QueueName>> {
-    let mut statement = store.conn.prepare_cached(sql!("queues"))?;
-    let names = statement
-        .query_map([], |row| row.get::<_, String>(0))?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut queues = Vec::with_capacity(names.len());
-    for name in names {
-        queues.push(QueueName::parse(&name).map_err(|error| {
-            Error::new(
-                Kind::Corrupt,
-                format!("a queue in the store has a name that is none: {error}"),
-            )
-        })?);
-    }
+    let mut queues: Vec<QueueName> = names(store)?
+        .iter()
+        .filter_map(|name| QueueName::parse(std::str::from_utf8(name).ok()?).ok())
+        .collect();
     queues.sort();
     Ok(queues)
+}
+
+/// The names in the file that are none.
+pub(super) fn bad_names(store: &Store) -> Result<Vec<String>> {
+    let mut names = names(store)?;
+    names.retain(|name| {
+        std::str::from_utf8(name).map_or(true, |name| QueueName::parse(name).is_err())
+    });
+    Ok(names
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect())
+}
+
+fn names(store: &Store) -> Result<Vec<Vec<u8>>> {
+    let mut statement = store.conn.prepare_cached(sql!("queues"))?;
+    let names = statement.query_map([], |row| Ok(row.get_ref(0)?.as_bytes()?.to_vec()))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 fn fill(

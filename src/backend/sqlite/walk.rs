@@ -3,7 +3,8 @@
 
 use super::super::{Error, Kind, Page, Result};
 use super::claim::number_of;
-use super::row::{Show, at_most, message};
+use super::cursor::{Key, Place};
+use super::row::{Show, at_most, message, text};
 use crate::queue::{Cursor, Message, MessageId, Order, QueueName, Selection, State, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashMap;
@@ -20,18 +21,17 @@ enum Segment {
     Dead,
 }
 
-/// A place in a segment: priority, due time (or a letter's number), id. Only a ready one uses all three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key(i64, i64, i64);
-
 /// A place among messages that were named: segment, then the key in it.
 type SortKey = (u8, i64, i64, i64);
 
-/// Where a walk goes on, and the instant that tells ready from delayed all along it.
-struct Place {
-    now: Timestamp,
-    segment: usize,
-    key: Option<Key>,
+/// Up to so many live messages of a queue are gathered by its indexes rather than looked for among all.
+const FEW: usize = 20_000;
+
+/// Whether a queue is small beside the others of its file.
+enum Few {
+    Unknown,
+    Are(Vec<i64>),
+    AreMany,
 }
 
 /// One step of a walk.
@@ -57,10 +57,17 @@ impl Walk<'_> {
         let mut place = self.place()?;
         let mut rows = Vec::new();
         let (mut bytes, mut looked) = (0, 0);
+        let mut few = Few::Unknown;
         while let Some(segment) = segments.get(place.segment) {
             let ask = (self.page.rows - rows.len()).clamp(1, 500);
             let ask = if self.filters() { 500 } else { ask };
-            let (keys, ids) = self.keys(*segment, queue_id, &place, ask)?;
+            let (keys, ids) = match &few {
+                Few::Are(all) if *segment == Segment::Live => self.of_few(all, &place, ask),
+                _ => self.keys(*segment, queue_id, &place, ask)?,
+            };
+            if matches!(few, Few::Unknown) && ids.iter().flatten().count() * 2 < ids.len() {
+                few = self.few(queue_id)?;
+            }
             let end = keys.is_empty();
             for (key, id) in keys.into_iter().zip(ids) {
                 if rows.len() >= self.page.rows || looked >= self.page.scan {
@@ -211,6 +218,33 @@ impl Walk<'_> {
             }
             Segment::Ready => self.ready_keys(queue_id, place, ask, back),
             Segment::Delayed => self.delayed_keys(queue_id, place, ask, back),
+        }
+    }
+
+    /// The messages of a queue that is small, for a walk over live ones that meets mostly those of others.
+    fn few(&self, queue_id: i64) -> Result<Few> {
+        let mut statement = self.conn.prepare_cached(sql!("ids_of_queue"))?;
+        let ids = statement.query_map(params![queue_id, at_most(FEW + 1)], |row| row.get(0))?;
+        let mut ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
+        if ids.len() > FEW {
+            return Ok(Few::AreMany);
+        }
+        ids.sort_unstable();
+        Ok(Few::Are(ids))
+    }
+
+    fn of_few(&self, all: &[i64], place: &Place, ask: usize) -> (Vec<Key>, Vec<Option<i64>>) {
+        let pair = |id: &i64| (Key(0, 0, *id), Some(*id));
+        if self.page.reverse {
+            let end = place
+                .key
+                .map_or(all.len(), |key| all.partition_point(|id| *id < key.2));
+            all[..end].iter().rev().take(ask).map(pair).unzip()
+        } else {
+            let begin = place
+                .key
+                .map_or(0, |key| all.partition_point(|id| *id <= key.2));
+            all[begin..].iter().take(ask).map(pair).unzip()
         }
     }
 
@@ -442,48 +476,6 @@ impl Walk<'_> {
     }
 }
 
-impl Place {
-    fn cursor(&self) -> Cursor {
-        match self.key {
-            None => format!("{}:{}", self.now.0, self.segment).into(),
-            Some(Key(a, b, c)) => format!("{}:{}:{a}:{b}:{c}", self.now.0, self.segment).into(),
-        }
-    }
-
-    fn read(cursor: &Cursor) -> Result<Self> {
-        let parts: Vec<i64> = cursor
-            .as_str()
-            .split(':')
-            .map(str::parse)
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|error| {
-                Error::new(Kind::BadInput, "the cursor is not one of this store's").because(error)
-            })?;
-        match parts[..] {
-            [now, segment] => Ok(Self {
-                now: Timestamp(now),
-                segment: position(segment)?,
-                key: None,
-            }),
-            [now, segment, a, b, c] => Ok(Self {
-                now: Timestamp(now),
-                segment: position(segment)?,
-                key: Some(Key(a, b, c)),
-            }),
-            _ => Err(Error::new(
-                Kind::BadInput,
-                "the cursor is not one of this store's",
-            )),
-        }
-    }
-}
-
-fn position(segment: i64) -> Result<usize> {
-    usize::try_from(segment).map_err(|error| {
-        Error::new(Kind::BadInput, "the cursor is not one of this store's").because(error)
-    })
-}
-
 /// The priorities in use among ready and delayed messages, highest first.
 pub(super) fn priorities(conn: &Connection, queue_id: i64) -> Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(sql!("priorities"))?;
@@ -492,9 +484,10 @@ pub(super) fn priorities(conn: &Connection, queue_id: i64) -> Result<Vec<i64>> {
 }
 
 fn queue_name(conn: &Connection, id: i64) -> Result<QueueName> {
-    let name: String = conn
+    let name = conn
         .prepare_cached(sql!("queue_name"))?
-        .query_row([id], |row| row.get(0))?;
+        .query_row([id], |row| text(row, 0))?
+        .unwrap_or_default();
     QueueName::parse(&name).map_err(|error| {
         Error::new(
             Kind::Corrupt,

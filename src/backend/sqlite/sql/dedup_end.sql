@@ -1,2 +1,2 @@
--- The key stays taken until then; NULL is for ever, for a key whose message is gone.
+-- The message is gone; its key stays taken until then.
 UPDATE qops_dedup SET expires_at=?3 WHERE queue_id=?1 AND key=?2

@@ -5,7 +5,8 @@ CREATE TABLE qops_meta(version INTEGER NOT NULL, min_client INTEGER NOT NULL);
 CREATE TABLE qops_queue(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE CHECK(typeof(name)='text' AND length(CAST(name AS BLOB)) BETWEEN 1 AND 200
-    AND name=trim(name) AND name<>'-' AND instr(name,char(0))=0
+    AND name=trim(name,' '||char(160,5760,8192,8193,8194,8195,8196,8197,8198,8199,8200,8201,8202,8232,8233,8239,8287,12288))
+    AND name<>'-' AND instr(name,char(0))=0
     AND name NOT GLOB '*['||char(1)||'-'||char(31)||char(127)||'-'||char(159)||']*'),
   paused_at INTEGER, max_attempts INTEGER, lease_us INTEGER, backoff_us TEXT,
   dedup_window_us INTEGER,                -- -1: for ever
@@ -19,7 +20,7 @@ CREATE TABLE qops_message(
   expires_at INTEGER CHECK(expires_at IS NULL OR typeof(expires_at)='integer'),
   attempts INTEGER NOT NULL DEFAULT 0, deferrals INTEGER NOT NULL DEFAULT 0,
   deliveries INTEGER NOT NULL DEFAULT 0, replays INTEGER NOT NULL DEFAULT 0,
-  max_attempts INTEGER CHECK(max_attempts IS NULL OR max_attempts BETWEEN 1 AND 1000000),
+  max_attempts INTEGER CHECK(max_attempts IS NULL OR (typeof(max_attempts)='integer' AND max_attempts BETWEEN 1 AND 4294967295)),
   lease_until INTEGER, lease_token INTEGER, worker TEXT, started_at INTEGER,
   key TEXT CHECK(key IS NULL OR typeof(key)='text'), group_key TEXT CHECK(group_key IS NULL OR typeof(group_key)='text'),
   headers TEXT, last_error TEXT,
@@ -41,7 +42,8 @@ CREATE TABLE qops_dead(
   lease_until INTEGER, lease_token INTEGER, worker TEXT, started_at INTEGER, payload NOT NULL);
 CREATE INDEX qops_dead_queue ON qops_dead(queue_id, seq);
 CREATE TABLE qops_dedup(
-  queue_id INTEGER NOT NULL, key TEXT NOT NULL, message_id INTEGER, expires_at INTEGER,   -- NULL: while it lives
+  queue_id INTEGER NOT NULL, key TEXT NOT NULL, message_id INTEGER NOT NULL,
+  expires_at INTEGER,                     -- NULL: while the message lives; the largest number: for ever
   PRIMARY KEY(queue_id,key)) WITHOUT ROWID;
 CREATE INDEX qops_dedup_expires ON qops_dedup(expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE qops_attempt(
