@@ -267,8 +267,15 @@ fn a_writer_waits_for_another_instead_of_failing() {
             put(store.as_mut(), "a", b"x")
         });
         waiting.wait();
-        // Long enough for every kind of nap; if the writer has not begun yet, it just does not wait.
-        std::thread::sleep(std::time::Duration::from_millis(600));
+        // Another one waits for as long as every kind of nap is tried, and gives up.
+        let out = Command::new("sqlite3")
+            .args(["-cmd", ".timeout 600"])
+            .arg(&path)
+            .arg("BEGIN IMMEDIATE")
+            .output()
+            .unwrap();
+        assert!(!out.status.success(), "the lock was not held");
+        assert!(!writer.is_finished(), "it did not wait");
         holder.execute_batch("ROLLBACK").unwrap();
         writer.join().unwrap().unwrap();
     });

@@ -9,6 +9,10 @@ use std::process::Command;
 /// The user and group of nobody.
 const NOBODY: u32 = 65_534;
 
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 struct Scene {
     folder: tempfile::TempDir,
     program: PathBuf,
@@ -25,7 +29,7 @@ impl Scene {
             .status();
         assert!(copied.unwrap().success());
         let scene = Self { folder, program };
-        scene.mode(scene.folder.path(), 0o755);
+        set_mode(scene.folder.path(), 0o755);
         fs::create_dir(scene.data()).unwrap();
         scene
     }
@@ -36,10 +40,6 @@ impl Scene {
 
     fn file(&self, suffix: &str) -> PathBuf {
         self.data().join(format!("q.db{suffix}"))
-    }
-
-    fn mode(&self, path: &Path, mode: u32) {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
     /// Everything in the folder is the user's own.
@@ -87,7 +87,7 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        self.mode(&self.data(), 0o700);
+        set_mode(&self.data(), 0o700);
     }
 }
 
@@ -97,7 +97,7 @@ fn a_read_only_folder_is_read_and_not_written() {
     put(open(&scene.file("")).as_mut(), "a", b"x").unwrap();
     scene.settle();
     scene.give();
-    scene.mode(&scene.data(), 0o555);
+    set_mode(&scene.data(), 0o555);
     let (code, said) = scene.run(&["peek", "a", "-o", "raw"]);
     assert_eq!((code, said.trim()), (0, "x"));
     for args in [&["enqueue", "a", "y"][..], &["work", "a", "--", "true"]] {
@@ -116,7 +116,7 @@ fn a_log_that_cannot_be_read_is_never_passed_over() {
     assert!(fs::metadata(scene.file("-wal")).unwrap().len() > 0);
     fs::remove_file(scene.file("-shm")).unwrap();
     scene.give();
-    scene.mode(&scene.data(), 0o555);
+    set_mode(&scene.data(), 0o555);
     let (code, said) = scene.run(&["peek", "a", "-o", "raw"]);
     assert!(
         code == 5 || (code == 0 && said.trim() == "x"),
@@ -152,11 +152,11 @@ fn a_journal_of_a_writer_that_died_is_never_passed_over() {
     }
     assert!(fs::metadata(scene.file("-journal")).unwrap().len() > 512);
     scene.give();
-    scene.mode(&scene.data(), 0o555);
+    set_mode(&scene.data(), 0o555);
     let (code, said) = scene.run(&["peek", "a", "-n", "0", "-o", "raw"]);
     assert_eq!(code, 5, "{said}");
     // Whoever may write heals it.
-    scene.mode(&scene.data(), 0o755);
+    set_mode(&scene.data(), 0o755);
     let (code, said) = scene.run(&["peek", "a", "-n", "0", "-o", "raw"]);
     assert_eq!((code, said.trim()), (0, "x"));
 }
@@ -168,7 +168,7 @@ fn a_closed_file_or_folder_is_said_to_be_closed() {
     scene.settle();
     scene.give();
     for (path, mode, open) in [(scene.file(""), 0o000, 0o600), (scene.data(), 0o000, 0o755)] {
-        scene.mode(&path, mode);
+        set_mode(&path, mode);
         for args in [
             &["queues"][..],
             &["peek", "a"],
@@ -179,7 +179,7 @@ fn a_closed_file_or_folder_is_said_to_be_closed() {
             assert_eq!(code, 5, "{args:?} at {}: {said}", path.display());
             assert!(said.contains("ermission denied"), "{said}");
         }
-        scene.mode(&path, open);
+        set_mode(&path, open);
     }
 }
 
@@ -189,12 +189,12 @@ fn a_read_only_file_is_read_and_not_written() {
     put(open(&scene.file("")).as_mut(), "a", b"x").unwrap();
     scene.settle();
     scene.give();
-    scene.mode(&scene.file(""), 0o444);
+    set_mode(&scene.file(""), 0o444);
     let (code, said) = scene.run(&["peek", "a", "-o", "raw"]);
     assert_eq!((code, said.trim()), (0, "x"));
     let (code, said) = scene.run(&["enqueue", "a", "y"]);
     assert_eq!(code, 5, "{said}");
-    scene.mode(&scene.file(""), 0o600);
+    set_mode(&scene.file(""), 0o600);
     let mut store = open(&scene.file(""));
     assert_eq!(claim(store.as_mut(), "a", 10).unwrap().len(), 1);
 }
