@@ -92,7 +92,6 @@ struct Ears {
 #[cfg(target_os = "linux")]
 impl Ears {
     fn of(store: &Store) -> Self {
-        use super::super::target::Journal;
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let hang = || -> rustix::io::Result<std::os::fd::OwnedFd> {
             let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
