@@ -11,6 +11,8 @@ mod store;
 mod table;
 mod time;
 mod worker;
+mod worker_commands;
+mod worker_leases;
 
 use qops::backend::{
     Access, Backend, Claim, Exchange, OpenOptions, Pick, Settle, Settled, Target, Verdict, registry,
