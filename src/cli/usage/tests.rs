@@ -34,7 +34,7 @@ fn what_cannot_be_meant_is_said_in_our_words() {
         ),
         (
             &["queue", "set", "q", "--lease", "30"],
-            "--lease <TIME>: '30' has no unit: write 30s for seconds, 30m for minutes or 30ms for \
+            "--lease <DURATION>: '30' has no unit: write 30s for seconds, 30m for minutes or 30ms for \
              milliseconds\nhint: qops queue set --help",
         ),
         (
