@@ -87,3 +87,56 @@ fn a_page_of_messages_due_at_one_instant_begins_by_a_seek() {
         );
     }
 }
+
+/// A small queue is walked by its own indexes, however large its neighbour is.
+#[test]
+fn a_small_queue_is_walked_past_a_large_one() {
+    use super::{put, queue};
+    use qops::backend::Page;
+    use qops::queue::{Order, Selection};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let mut store = open(&path);
+    let fill = |n: u32| {
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        conn.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?1)
+             INSERT INTO qops_message(queue_id, ready_at, enqueued_at, payload)
+             SELECT (SELECT id FROM qops_queue WHERE name='large'), 0, 0, 'x' FROM n",
+            [n],
+        )
+        .unwrap();
+    };
+    put(store.as_mut(), "large", b"x").unwrap();
+    let mut mine = vec![];
+    for n in 0..3 {
+        mine.push(put(store.as_mut(), "small", b"x").unwrap());
+        fill(if n == 1 { 60_000 } else { 700 });
+        mine.push(put(store.as_mut(), "small", b"x").unwrap());
+    }
+    for reverse in [false, true] {
+        let mut found = vec![];
+        let mut after = None;
+        let mut pages = 0;
+        loop {
+            let page = Page {
+                after: after.as_ref(),
+                reverse,
+                scan: 2_000,
+                ..Page::first(4, Order::Oldest)
+            };
+            let peeked = store.peek(&Selection::of(queue("small")), &page).unwrap();
+            found.extend(peeked.rows.into_iter().map(|message| message.id));
+            pages += 1;
+            after = peeked.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        if reverse {
+            found.reverse();
+        }
+        assert_eq!(found, mine);
+        assert!(pages <= 3, "{pages} pages for six messages");
+    }
+}
