@@ -309,7 +309,7 @@ fn a_name_that_is_no_utf8_hides_nothing() {
     assert_eq!(codes, ["bad_name"]);
 }
 
-/// SQLite rewrites texts of a file in UTF-16 and loses two characters on the way: the payload's bytes stay as sent.
+/// SQLite rewrites the texts of a file in UTF-16, and older engines lose characters on the way.
 #[test]
 fn bytes_are_kept_in_an_applications_utf16_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,6 @@
 
 use super::super::target::{Durability, SqliteFile};
 use super::super::{Access, Error, Kind, OpenOptions, Result, Target};
-use super::enqueue::Form;
 use super::place::{beside, create_file, exists, filesystem, refuse_log, refuse_network, why_not};
 use super::schema;
 use crate::queue::{QueueName, Skew, Timestamp};
@@ -21,7 +20,6 @@ pub(super) struct Store {
     /// Nothing but our tables stands in the file: its journal, mode and reserve are ours to keep.
     pub(super) ours: bool,
     pub(super) disk: super::full::Disk,
-    pub(super) form: Form,
     skew: Skew,
 }
 
@@ -85,16 +83,9 @@ impl Store {
             access: options.access,
             ours: false,
             disk: super::full::Disk::default(),
-            form: Form::Readable,
             skew: options.skew.clone(),
             file,
         };
-        let encoding: String = store
-            .conn
-            .query_row("PRAGMA encoding", [], |row| row.get(0))?;
-        if encoding != "UTF-8" {
-            store.form = Form::Bytes;
-        }
         let created = schema::ready(&mut store)?;
         if disk.is_some() && schema::journal_mode(&store.conn)? == "wal" {
             // Whatever the URL says: an application's file, or one that is only read, keeps its journal.

@@ -20,7 +20,6 @@ pub(super) fn enqueue(
         return Ok(Vec::new());
     }
     super::full::admit(store)?;
-    let form = store.form;
     store.write(|conn, now| {
         let mut queues: HashMap<&QueueName, QueueRow> = HashMap::new();
         let mut answer = Vec::with_capacity(batch.len());
@@ -35,11 +34,11 @@ pub(super) fn enqueue(
             let queue = &queues[&message.queue];
             if let Some((alike, others)) = rest.split_first_chunk().filter(|(some, _)| plain(some))
             {
-                insert_many(conn, &mut many, queue, (alike, form), now, &mut answer)?;
+                insert_many(conn, &mut many, queue, alike, now, &mut answer)?;
                 rest = others;
                 continue;
             }
-            let enqueued = insert(conn, &mut one, queue, (message, form), now)?;
+            let enqueued = insert(conn, &mut one, queue, message, now)?;
             if let (Enqueued::Duplicate(id), Unit::Whole(Conflict::Refuse)) = (&enqueued, unit) {
                 let key = message.key.as_deref().unwrap_or_default();
                 return Err(Error::new(
@@ -70,7 +69,7 @@ fn insert(
     conn: &Connection,
     statement: &mut Statement<'_>,
     queue: &QueueRow,
-    (message, form): (&NewMessage<'_>, Form),
+    message: &NewMessage<'_>,
     now: Timestamp,
 ) -> Result<Enqueued> {
     let NewMessage {
@@ -108,7 +107,7 @@ fn insert(
         key.as_deref(),
         group.as_ref().map(crate::queue::name::Group::as_str),
         headers_text(headers),
-        Payload(payload, form),
+        Payload(payload),
     ])?;
     let id = conn.last_insert_rowid();
     if let Some(key) = key {
@@ -151,7 +150,7 @@ fn insert_many(
     conn: &Connection,
     statement: &mut Statement<'_>,
     queue: &QueueRow,
-    (messages, form): (&[NewMessage<'_>; MANY], Form),
+    messages: &[NewMessage<'_>; MANY],
     now: Timestamp,
     answer: &mut Vec<Enqueued>,
 ) -> Result<()> {
@@ -163,7 +162,7 @@ fn insert_many(
     statement.raw_bind_parameter(5, expires_at(queue, first.ttl, now))?;
     statement.raw_bind_parameter(6, first.max_attempts)?;
     for (n, message) in messages.iter().enumerate() {
-        statement.raw_bind_parameter(7 + n, Payload(&message.payload, form))?;
+        statement.raw_bind_parameter(7 + n, Payload(&message.payload))?;
     }
     statement.raw_execute()?;
     // Under the writing lock ids follow each other.
@@ -244,25 +243,17 @@ pub(super) fn headers_text(headers: &Headers) -> Option<String> {
     })
 }
 
-/// How payloads stand in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// As a person would want to read it in SQL: text if it is text, else a blob.
-    Readable,
-    /// A blob. SQLite turns texts of an application's UTF-16 file to and fro, and U+FFFE and U+FFFF are lost on the way.
-    Bytes,
-}
-
-/// A payload on its way into the file.
-struct Payload<'a>(&'a [u8], Form);
+/// A payload as a person would want to read it in SQL: text if it is text, else a blob.
+struct Payload<'a>(&'a [u8]);
 
 impl ToSql for Payload<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let text = self.1 == Form::Readable && std::str::from_utf8(self.0).is_ok();
-        Ok(ToSqlOutput::Borrowed(if text {
-            ValueRef::Text(self.0)
-        } else {
-            ValueRef::Blob(self.0)
-        }))
+        Ok(ToSqlOutput::Borrowed(
+            if std::str::from_utf8(self.0).is_ok() {
+                ValueRef::Text(self.0)
+            } else {
+                ValueRef::Blob(self.0)
+            },
+        ))
     }
 }
