@@ -3,6 +3,7 @@
 #[path = "../support/hands.rs"]
 mod hands;
 
+mod faults;
 mod files;
 mod plans;
 mod producers;
