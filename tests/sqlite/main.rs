@@ -3,6 +3,7 @@
 #[path = "../support/hands.rs"]
 mod hands;
 
+mod doctor;
 mod faults;
 mod files;
 mod plans;
@@ -10,4 +11,4 @@ mod producers;
 mod rights;
 mod wake;
 
-use hands::{claim, done, open, open_url, put, queue};
+use hands::{claim, done, open, open_url, options, put, queue, target};

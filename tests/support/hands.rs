@@ -8,11 +8,13 @@ use qops::queue::{Delivery, Enqueued, MessageId, NewMessage, QueueName, Skew};
 use std::path::Path;
 use std::time::Duration;
 
-fn target(url: &str) -> Target {
+/// What a URL means.
+pub fn target(url: &str) -> Target {
     Target::parse(url, Path::new("/")).unwrap()
 }
 
-fn options(access: Access) -> OpenOptions {
+/// How a test opens.
+pub fn options(access: Access) -> OpenOptions {
     OpenOptions {
         access,
         identity: "test:1".to_owned(),

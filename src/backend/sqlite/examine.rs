@@ -1,7 +1,7 @@
 //! What `doctor` finds in a file.
 
 use super::super::target::Durability;
-use super::super::{Depth, Finding, Result};
+use super::super::{Depth, Finding, Kind, Result};
 use super::conn::Store;
 use super::look::number;
 use super::place::{beside, filesystem, network_filesystem};
@@ -73,8 +73,20 @@ pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
         }
     }
     disk(store, &mut find);
-    queues(store, &mut found)?;
-    integrity(store, &mut found)?;
+    // In a damaged file any look may fail: that it is damaged is then all that is known.
+    match damage(store).and_then(|damage| match damage {
+        None => queues(store, &mut found)
+            .and_then(|()| promises(store, &mut found))
+            .map(|()| None),
+        damage => Ok(damage),
+    }) {
+        Ok(None) => {}
+        Ok(Some(damage)) => found.push(damaged(store, &damage)),
+        Err(error) if error.kind() == Kind::Corrupt => {
+            found.push(damaged(store, &error.to_string()));
+        }
+        Err(error) => return Err(error),
+    }
     Ok(found)
 }
 
@@ -170,7 +182,8 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-fn integrity(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
+/// What the tables promise each other.
+fn promises(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
     let headless = number(store, sql!("headless_groups"), [])?;
     if headless > 0 {
         found.push(Finding {
@@ -193,6 +206,11 @@ fn integrity(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
             ),
         });
     }
+    Ok(())
+}
+
+/// What is wrong with the structure of the file.
+fn damage(store: &Store) -> Result<Option<String>> {
     let size = fs::metadata(&store.file.path).map_or(0, |meta| meta.len());
     let check = if size <= CHECKED_WHOLE {
         sql!("integrity")
@@ -200,18 +218,19 @@ fn integrity(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
         sql!("integrity_quick")
     };
     let answer: String = store.conn.query_row(check, [], |row| row.get(0))?;
-    if answer != "ok" {
-        found.push(Finding {
-            code: "damaged",
-            severe: true,
-            means: format!("the file is damaged: {answer}"),
-            mend: Some(format!(
-                "stop all that use it, then: sqlite3 {} .recover",
-                store.file.path.display()
-            )),
-        });
+    Ok((answer != "ok").then_some(answer))
+}
+
+fn damaged(store: &Store, how: &str) -> Finding {
+    let path = store.file.path.display();
+    Finding {
+        code: "damaged",
+        severe: true,
+        means: format!("the file is damaged: {}", how.replace('\n', "; ")),
+        mend: Some(format!(
+            "stop all that use it, then: sqlite3 {path} .recover | sqlite3 {path}.recovered"
+        )),
     }
-    Ok(())
 }
 
 /// A queue's name as a shell takes it.
