@@ -12,6 +12,7 @@ use qops::cli::exit::Code;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 type Files = BTreeMap<String, String>;
 
@@ -56,22 +57,29 @@ fn manuals() -> Files {
 fn page(command: &clap::Command, name: &str, files: &mut Files) {
     // What follows the options is laid out here: prose is filled, examples are not.
     let after = command.get_after_help().map(ToString::to_string);
+    let (prose, examples) = apart(after.as_deref().unwrap_or_default());
     let bare = command
         .clone()
         .display_name(name)
         .version(None::<&str>)
         .after_help("");
-    let man = Man::new(bare)
-        .title(name.to_uppercase())
-        .section("1")
-        .date("")
-        .source(format!("qops {}", env!("CARGO_PKG_VERSION")))
-        .manual("qops");
     let mut out = vec![];
-    man.render_title(&mut out).unwrap();
+    let man = Man::new(bare);
     man.render_name_section(&mut out).unwrap();
-    man.render_synopsis_section(&mut out).unwrap();
+    let mut rest = Roff::new();
+    rest.control("SH", ["SYNOPSIS"]);
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let words = name.replace('-', " ");
+    rest.text([bold(words.as_str()), roman(&usage[words.len()..])]);
+    out.extend(rest.to_roff().into_bytes());
     man.render_description_section(&mut out).unwrap();
+    let mut rest = Roff::new();
+    for paragraph in prose {
+        rest.control("PP", []);
+        rest.text([roman(paragraph)]);
+    }
+    out.extend(rest.to_roff().into_bytes());
     if command.get_arguments().next().is_some() {
         man.render_options_section(&mut out).unwrap();
     }
@@ -85,76 +93,138 @@ fn page(command: &clap::Command, name: &str, files: &mut Files) {
             rest.text([roman(about.unwrap_or_default())]);
         }
     }
-    after_help(&mut rest, after.as_deref().unwrap_or_default());
+    for (heading, lines) in examples {
+        rest.control("SH", [heading.as_str()]);
+        rest.control("nf", []);
+        for line in lines {
+            rest.text([roman(line.trim_start())]);
+        }
+        rest.control("fi", []);
+    }
     rest.control("SH", ["EXIT STATUS"]);
     for code in Code::ALL {
         rest.control("TP", ["6"]);
         rest.text([bold(code.number().to_string())]);
         rest.text([roman(code.meaning())]);
     }
-    environment(&mut rest);
+    let runs_commands = ["qops-work", "qops-drain"].contains(&name);
+    environment(&mut rest, runs_commands);
     rest.control("SH", ["SEE ALSO"]);
     rest.text([bold("qops(1)"), roman(", "), bold("qops help TOPIC")]);
     out.extend(rest.to_roff().into_bytes());
-    files.insert(format!("{name}.1"), String::from_utf8(out).unwrap());
+    let text = once(&String::from_utf8(out).unwrap());
+    // The date stays empty: a page is the same whenever it is made.
+    let (preamble, body) = text.split_at(text.find(".SH").unwrap());
+    let title = name.to_uppercase();
+    let version = env!("CARGO_PKG_VERSION");
+    let text = format!("{preamble}.TH \"{title}\" \"1\" \"\" \"qops {version}\" \"qops\"\n{body}");
+    files.insert(format!("{name}.1"), text);
 }
 
-/// A text after a help: paragraphs, and examples under a heading of their own.
-fn after_help(page: &mut Roff, text: &str) {
-    let is_heading = |paragraph: &str| {
-        let first = paragraph.lines().next().unwrap_or_default();
-        first.ends_with(':') && paragraph.lines().skip(1).all(|line| line.starts_with("  "))
-    };
-    let mut notes = false;
-    for paragraph in text.split("\n\n").filter(|text| !text.trim().is_empty()) {
-        let mut lines = paragraph.lines();
-        if is_heading(paragraph) && paragraph.lines().count() > 1 {
-            let heading = lines.next().unwrap_or_default().trim_end_matches(':');
-            let heading = match heading {
-                "Example" | "Examples" | "A first try" => "EXAMPLES".to_owned(),
-                other => other.to_uppercase(),
-            };
-            page.control("SH", [heading.as_str()]);
-            page.control("nf", []);
-            for line in lines {
-                page.text([roman(line)]);
-            }
-            page.control("fi", []);
-        } else {
-            if !notes {
-                page.control("SH", ["NOTES"]);
-            }
-            notes = true;
-            page.control("PP", []);
-            page.text([roman(paragraph)]);
+/// The page with its preamble in its beginning alone: every part comes with one.
+fn once(page: &str) -> String {
+    let is_preamble = |line: &str| line.starts_with(".ie ") || line.starts_with(".el ");
+    let (mut preamble, mut rest) = (vec![], String::new());
+    for line in page.lines() {
+        if !is_preamble(line) {
+            rest += line.trim_end();
+            rest.push('\n');
+        } else if !preamble.contains(&line) {
+            preamble.push(line);
         }
     }
+    preamble.join("\n") + "\n" + &rest
 }
 
-fn environment(page: &mut Roff) {
-    page.control("SH", ["ENVIRONMENT"]);
-    for (name, meaning) in [
-        (
-            "QOPS_URL, QOPS_CONTEXT",
-            "The store, where no flag names one: its URL, or its name in the configuration file. Not both.",
-        ),
-        (
-            "XDG_CONFIG_HOME",
-            "The configuration is qops/config.toml below it; ~/.config without it.",
-        ),
-        (
-            "XDG_DATA_HOME",
-            "The default store is qops/qops.db below it; ~/.local/share without it.",
-        ),
-        (
-            "NO_COLOR, CLICOLOR_FORCE, COLUMNS",
-            "No colour; colour also off a terminal; the width of tables off a terminal.",
-        ),
-    ] {
-        page.control("TP", []);
-        page.text([bold(name)]);
-        page.text([roman(meaning)]);
+/// A text after a help, taken apart: its paragraphs, and its examples under their headings.
+fn apart(text: &str) -> (Vec<&str>, Vec<(String, Vec<&str>)>) {
+    let (mut prose, mut examples) = (vec![], vec![]);
+    for paragraph in text.split("\n\n").filter(|text| !text.trim().is_empty()) {
+        let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
+        let indented = !rest.is_empty() && rest.lines().all(|line| line.starts_with("  "));
+        match first.strip_suffix(':') {
+            Some(heading) if indented => {
+                let heading = match heading {
+                    "Example" | "Examples" | "A first try" => "EXAMPLES".to_owned(),
+                    other => other.to_uppercase(),
+                };
+                examples.push((heading, rest.lines().collect()));
+            }
+            _ => prose.push(paragraph),
+        }
     }
+    (prose, examples)
+}
+
+fn environment(page: &mut Roff, runs_commands: bool) {
+    let entries = |page: &mut Roff, entries: &[(&str, &str)]| {
+        for (name, meaning) in entries {
+            page.control("TP", []);
+            page.text([bold(*name)]);
+            page.text([roman(*meaning)]);
+        }
+    };
+    page.control("SH", ["ENVIRONMENT"]);
+    entries(
+        page,
+        &[
+            (
+                "QOPS_URL, QOPS_CONTEXT",
+                "The store, where no flag names one: its URL, or its name in the configuration file. Not both.",
+            ),
+            (
+                "NO_COLOR, CLICOLOR_FORCE, COLUMNS",
+                "No colour; colour also off a terminal; the width of tables off a terminal.",
+            ),
+        ],
+    );
+    if runs_commands {
+        page.control("PP", []);
+        page.text([roman("A command that is run for a message gets:")]);
+        entries(
+            page,
+            &[
+                (
+                    "QOPS_ID, QOPS_QUEUE, QOPS_KEY, QOPS_GROUP",
+                    "The message's own.",
+                ),
+                (
+                    "QOPS_ATTEMPT, QOPS_MAX_ATTEMPTS",
+                    "Which start this is, and how many there are at most.",
+                ),
+                (
+                    "QOPS_FENCE",
+                    "A number that grows with every delivery of the message.",
+                ),
+                (
+                    "QOPS_ENQUEUED_AT, QOPS_LEASE_UNTIL",
+                    "Instants, RFC 3339 in UTC; the lease is extended while the command runs.",
+                ),
+                (
+                    "QOPS_HEADER_NAME",
+                    "A header of the message, its name in capitals, anything but A to Z and 0 to 9 as _.",
+                ),
+                (
+                    "QOPS_URL or QOPS_CONTEXT",
+                    "The worker's store, without a password.",
+                ),
+            ],
+        );
+    }
+    page.control("SH", ["FILES"]);
+    entries(
+        page,
+        &[
+            (
+                "$XDG_CONFIG_HOME/qops/config.toml (~/.config/qops/config.toml)",
+                "Stores and their names.",
+            ),
+            (
+                "$XDG_DATA_HOME/qops/qops.db (~/.local/share/qops/qops.db)",
+                "The default store.",
+            ),
+        ],
+    );
 }
 
 /// Compares a folder with what belongs in it, or writes it.
@@ -200,7 +270,7 @@ fn manuals_are_fresh() {
 #[test]
 fn every_manual_has_its_sections() {
     for (name, text) in manuals() {
-        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT"] {
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "FILES"] {
             assert!(
                 text.contains(&format!(".SH {section}\n")),
                 "{name}: {section}"
@@ -212,5 +282,28 @@ fn every_manual_has_its_sections() {
             has_verbs || text.contains(".SH EXAMPLES\n"),
             "{name} has no example"
         );
+    }
+}
+
+#[test]
+fn bash_completes_with_the_script() {
+    let script = "source completions/qops.bash
+        COMP_WORDS=(qops \"$@\") COMP_CWORD=$#
+        _qops qops \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"
+        echo \"${COMPREPLY[@]}\"";
+    for (typed, wanted) in [
+        (&["enq"][..], "enqueue"),
+        (&["work", "q", "--max-at"], "--max-attempts"),
+        (&["queue", "sh"], "show"),
+        (&["completions", "nu"], "nushell"),
+    ] {
+        let out = Command::new("bash")
+            .args(["--norc", "-c", script, "bash"])
+            .args(typed)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(out.stdout).unwrap();
+        assert_eq!(said.trim(), wanted, "{typed:?} {out:?}", out = out.stderr);
     }
 }
