@@ -359,3 +359,36 @@ fn the_topics_fit_a_terminal() {
         assert_eq!(wide, None);
     }
 }
+
+#[test]
+fn what_the_tests_start_is_installed_by_their_run() {
+    let needs = include_str!("run");
+    let needs = needs.split("needs=\"").nth(1).unwrap();
+    let needs = needs.split('"').next().unwrap();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")];
+    let mut started = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                for start in ["Command::new(\"", "CommandBuilder::new(\"", "program(\""] {
+                    let found = text.split(start).skip(1);
+                    started.extend(found.map(|rest| rest.split('"').next().unwrap().to_owned()));
+                }
+            }
+        }
+    }
+    // This very list of beginnings.
+    started.remove("");
+    started.retain(|program| !program.contains([',', '\\']));
+    assert!(started.contains("sqlite3"), "{started:?}");
+    for program in started {
+        let listed = needs
+            .split_whitespace()
+            .any(|need| need.starts_with(&format!("{program}:")));
+        assert!(listed, "{program} is not in tests/run");
+    }
+}
