@@ -3,12 +3,14 @@
 #[path = "../support/hands.rs"]
 mod hands;
 
+mod counts;
 mod doctor;
 mod faults;
 mod files;
 mod plans;
 mod producers;
 mod rights;
+mod still;
 mod wake;
 
 use hands::{claim, done, open, open_url, options, put, queue, target};
