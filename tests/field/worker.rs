@@ -116,9 +116,10 @@ fn r09_a_command_that_is_killed_failed() {
 #[test]
 fn r10_a_command_that_kills_its_worker() {
     let world = World::new();
-    let lines: String = (0..40)
+    let lines = (0..40)
         .map(|n| format!("{}\n", if n == 20 { "poison" } else { "fine" }))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     world
         .feed(&["enqueue", "q", "--lines"], lines.as_bytes())
         .is(0);
@@ -159,10 +160,11 @@ fn r10_a_command_that_kills_its_worker() {
 #[test]
 fn r12_every_exit_code_means_what_the_table_says() {
     let world = World::new();
-    let lines: String = (0..=255)
+    let lines = (0..=255)
         .filter(|code| *code != 99)
         .map(|code| format!("{code}\n"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     world
         .feed(&["enqueue", "q", "--lines"], lines.as_bytes())
         .is(0);
@@ -213,7 +215,10 @@ fn r12_every_exit_code_means_what_the_table_says() {
 #[test]
 fn r13_a_command_that_is_not_there_costs_nothing() {
     let world = World::new();
-    let lines: String = (0..100).map(|n| format!("{n}\n")).collect();
+    let lines = (0..100)
+        .map(|n| format!("{n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     world
         .feed(&["enqueue", "q", "--lines"], lines.as_bytes())
         .is(0);
