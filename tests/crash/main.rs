@@ -106,7 +106,10 @@ fn a_worker_that_is_killed_loses_nothing() {
     let mut world = World::new("worker");
     let kills = number("QOPS_CRASHES").unwrap_or(40);
     let messages = kills * 25;
-    let lines: String = (0..messages).map(|n| format!("{n}\n")).collect();
+    let lines = (0..messages)
+        .map(|n| format!("{n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     std::fs::write(world.path().join("in"), lines).expect("a file");
     world.run(&["enqueue", "q", "--lines", "--file", "in"]);
     let args = [
@@ -138,7 +141,7 @@ fn a_worker_that_is_killed_loses_nothing() {
     }
     let began = Instant::now();
     world.run(&args);
-    assert!(began.elapsed() < Duration::from_secs(300));
+    assert!(began.elapsed() < Duration::from_mins(5));
     let mut runs: BTreeMap<String, u64> = BTreeMap::new();
     for line in world.lines("ran") {
         *runs.entry(line).or_default() += 1;
@@ -173,9 +176,10 @@ fn an_enqueue_that_is_killed_keeps_what_it_said() {
     let kills = number("QOPS_CRASHES").unwrap_or(20);
     let mut said = 0;
     for round in 0..kills {
-        let lines: String = (0..20_000)
+        let lines = (0..20_000)
             .map(|n| format!("{{\"id\":\"{round}.{n}\"}}\n"))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         std::fs::write(world.path().join("in"), lines).expect("a file");
         let out = std::fs::File::create(world.path().join("out")).expect("a file");
         let args = [
@@ -233,7 +237,10 @@ fn an_enqueue_that_is_killed_keeps_what_it_said() {
 fn a_drain_that_is_killed_conserves() {
     let mut world = World::new("drain");
     let kills = number("QOPS_CRASHES").unwrap_or(40);
-    let lines: String = (0..30_000).map(|n| format!("{n}\n")).collect();
+    let lines = (0..30_000)
+        .map(|n| format!("{n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     std::fs::write(world.path().join("in"), lines).expect("a file");
     world.run(&["enqueue", "q", "--lines", "--file", "in"]);
     let conn = rusqlite::Connection::open(world.store()).expect("the store");
