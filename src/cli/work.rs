@@ -4,6 +4,7 @@ use super::ctx::Ctx;
 use super::engine::{self, positive};
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
+use crate::backend::Kind;
 use crate::queue::time::parse_duration;
 use crate::queue::{Ladder, QueueName};
 use crate::worker::{ExitMap, Missing, Mode, Plan, Promise, Source};
@@ -135,6 +136,23 @@ impl Args {
     }
 }
 
+/// Whether there is no store, so no message either. A worker that does not stay makes none: a crontab's line is silent,
+/// and a mistyped path stays an error.
+fn nothing_there(args: &Args, ctx: &Ctx) -> Result<bool, Fail> {
+    match ctx.read() {
+        Err(Fail::Store(error))
+            if error.kind() == Kind::NotFound && error.context("store").is_some() =>
+        {
+            match (args.missing_ok, args.follow) {
+                (false, _) => Err(error.into()),
+                (true, stays) => Ok(!stays),
+            }
+        }
+        // Whatever else is wrong, the handle that writes says it.
+        _ => Ok(false),
+    }
+}
+
 /// Works.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let plan = args.plan(ctx)?;
@@ -149,6 +167,9 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         || Ok(()),
         |pipe| {
             let stays = args.wait || args.follow;
+            if nothing_there(args, ctx)? {
+                return Ok(Code::Done);
+            }
             let summary = engine::work(ctx, plan, pipe)?;
             let queues: Vec<&str> = args.queues.iter().map(QueueName::as_str).collect();
             match engine::trouble(&summary) {

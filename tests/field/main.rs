@@ -10,7 +10,6 @@ mod processes;
 mod store;
 mod table;
 mod time;
-mod worker;
 mod worker_commands;
 mod worker_leases;
 

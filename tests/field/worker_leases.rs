@@ -194,14 +194,14 @@ fn r06_what_is_fetched_runs_once_and_costs_nothing() {
     let line = [
         "sh",
         "-c",
-        "echo >> started; test $(wc -l < started) -lt 8 || sleep 100",
+        "echo >> started; test $(wc -l < started) -lt 8 || { echo >> hanging; sleep 100; }",
     ];
     let mut dies = world
         .qops(&[&work[..], &line[..]].concat())
         .spawn()
         .expect("a worker");
     eventually("both slots hang", || {
-        world.read("started").lines().count() == 9
+        world.read("hanging").lines().count() == 2
     });
     kill(inner(&dies), "KILL");
     dies.wait().expect("its end");
