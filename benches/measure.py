@@ -1,7 +1,9 @@
-"""What benches/run measures. Every figure is of whole processes; every ratio is of pairs in one run."""
+"""What benches/run measures. Every figure is of whole processes; every ratio is of a pair in one run."""
 
 import os
 import resource
+import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -18,54 +20,71 @@ def path(name):
     return os.path.join(WORK, name)
 
 
+def url(name):
+    return f"sqlite:{path(name)}"
+
+
 def fresh(name):
     for suffix in ("", "-wal", "-shm", ".reserve", "-journal"):
         if os.path.exists(path(name) + suffix):
             os.remove(path(name) + suffix)
 
 
-def run(command, stdin=None, env=None, stdout=subprocess.DEVNULL):
-    """Seconds of wall time, seconds of CPU, and MiB of the largest process of a shell command."""
+def seconds(command, stdin=None):
+    """Seconds of wall time of a line for sh, that must succeed."""
     start = time.perf_counter()
-    with open(stdin or os.devnull) as source:
-        child = subprocess.Popen(["sh", "-c", command], stdin=source, stdout=stdout, env={**os.environ, **(env or {})})
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"{command}: exit {child.returncode}")
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    with open(stdin or os.devnull, "rb") as source:
+        code = subprocess.run(["sh", "-c", command], stdin=source, stdout=subprocess.DEVNULL).returncode
+    if code != 0:
+        sys.exit(f"{command}: exit {code}")
+    return time.perf_counter() - start
 
 
-def pairs(ours, theirs):
-    """Both in turn, RUNS times after a warm-up; the seconds of each and the ratio theirs/ours (how much faster we are)."""
-    a, b = [], []
-    for n in range(RUNS + 1):
-        x, y = ours(), theirs()
-        if n:
-            a.append(x)
-            b.append(y)
-    return a, b, [y / x for x, y in zip(a, b)]
+def peak(command, stdin=None):
+    """Seconds, and MiB of the largest process in it."""
+    start = time.perf_counter()
+    with open(stdin or os.devnull, "rb") as source:
+        done = subprocess.run([path("peak"), command], stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command}: exit {done.returncode}\n{done.stderr}")
+    return time.perf_counter() - start, int(done.stderr.split()[-1]) / 1024
+
+
+def sql(name, script):
+    with open(path("script.sql"), "w") as out:
+        out.write(script)
+    return seconds(f"sqlite3 -bail {path(name)}", stdin=path("script.sql"))
 
 
 def spread(values, form="{:.2f}"):
     return "{} ({}–{})".format(*(form.format(f(values)) for f in (statistics.median, min, max)))
 
 
-def row(name, ours, peer, ratio, goal):
+def row(name, ours, peer="–", ratio="–", goal="–"):
     print(f"| {name} | {ours} | {peer} | {ratio} | {goal} |", flush=True)
 
 
-def compare(name, ours, theirs, goal):
-    a, b, ratios = pairs(ours, theirs)
-    row(name, spread(a) + " s", spread(b) + " s", spread(ratios) + "×", goal)
+def race(contenders, runs=None):
+    """All in turn, after one round that does not count; the seconds of each."""
+    times = [[] for _ in contenders]
+    for n in range((runs or RUNS) + 1):
+        for contender, taken in zip(contenders, times):
+            took = contender()
+            if n:
+                taken.append(took)
+    return times
+
+
+def compare(name, ours, theirs, goal, runs=None):
+    a, b = race([ours, theirs], runs)
+    row(name, spread(a) + " s", spread(b) + " s", spread([y / x for x, y in zip(a, b)]) + "×", goal)
 
 
 def lines_file():
     name = path("lines")
     if not os.path.exists(name):
         with open(name, "w") as out:
-            for n in range(LINES):
-                out.write(f"{n:0100d}\n")
+            out.writelines(f"{n:0100d}\n" for n in range(LINES))
     return name
 
 
@@ -74,129 +93,195 @@ def bulk():
 
     def ours():
         fresh("q.db")
-        return run(f"qops -u sqlite:{path('q.db')} enqueue q --lines", stdin=lines)[0]
+        return seconds(f"exec qops -q -u {url('q.db')} enqueue q --lines", stdin=lines)
 
     def theirs():
         fresh("i.db")
-        script = f"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t(x);"
-        return run(f"sqlite3 {path('i.db')} '{script}' '.import {lines} t'")[0]
+        return sql("i.db", f"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t(x);\n.import {lines} t\n")
 
-    compare(f"bulk enqueue, {LINES:,} lines of 100 B, against sqlite3 .import into a bare table (WAL, FULL)", ours, theirs, "≥ 0.6×")
+    compare(f"enqueue --lines, {LINES:,} of 100 B, against sqlite3 .import into a bare table (WAL, FULL)", ours, theirs, "≥ 0.6×")
+    fresh("i.db")
 
 
 def single():
     fresh("s.db")
-    command = f"qops -u sqlite:{path('s.db')} enqueue q x"
-    run(command)
-    times = [run(f"exec {command}")[0] * 1000 for _ in range(30)]
-    row("one durable enqueue, whole process", spread(times, "{:.1f}") + " ms", "–", "–", "< 25 ms")
+    command = f"exec qops -q -u {url('s.db')} enqueue q x"
+    seconds(command)
+    times = [seconds(command) * 1000 for _ in range(50)]
+    row("one durable enqueue, whole process, of 50", spread(times, "{:.1f}") + " ms", goal="< 25 ms")
 
 
 def noops():
-    items = path("items")
+    items, noop = path("items"), path("noop")
     with open(items, "w") as out:
         out.writelines(f"{n}\n" for n in range(NOOPS))
-    noop = path("noop")
+    cpu = []
 
     def ours():
         fresh("w.db")
-        run(f"qops -u sqlite:{path('w.db')} enqueue q --lines", stdin=items)
-        return run(f"qops -u sqlite:{path('w.db')} work q -j2 --timeout 1m -- {noop}")[0]
+        seconds(f"exec qops -q -u {url('w.db')} enqueue q --lines", stdin=items)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = seconds(f"exec qops -q -u {url('w.db')} work q -j2 --timeout 1m -- {noop}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / NOOPS * 1e6)
+        return took
 
-    def theirs():
-        return run(f"xargs -P2 -n1 {noop}", stdin=items)[0]
-
-    compare(f"work -j2 of {NOOPS:,} no-ops (FULL, stdin, stderr kept, timeout armed), against xargs -P2 -n1", ours, theirs, "≥ 1.2×")
-    fresh("w.db")
-    run(f"qops -u sqlite:{path('w.db')} enqueue q --lines", stdin=items)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _, _, _ = run(f"qops -u sqlite:{path('w.db')} work q -j2 -- {noop}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / NOOPS * 1e6
-    row("work -j2: CPU a message, the commands included", f"{cpu:.0f} µs", "–", "–", "–")
+    a, b, c = race([ours, lambda: seconds(f"exec xargs -P2 -n1 {noop}", stdin=items),
+                    lambda: seconds(f"exec {path('spawn')} 2 {NOOPS} {noop}")])
+    what = f"work -j2 of {NOOPS:,} no-ops (FULL, stdin, stderr kept, timeout armed)"
+    for peer, times, goal in [("xargs -P2 -n1", b, "≥ 1.2×"), ("a bare posix_spawn loop of two threads", c, "≥ 0.9×")]:
+        row(f"{what}, against {peer}", spread(a) + " s", spread(times) + " s", spread([y / x for x, y in zip(a, times)]) + "×", goal)
+    row("the same: CPU a message, the commands included", spread(cpu[1:], "{:.0f}") + " µs")
 
 
-def memory():
-    lines = lines_file()
-    fresh("m.db")
-    store = f"-u sqlite:{path('m.db')}"
-    for name, command, stdin in [
-        ("enqueue --lines", f"exec qops {store} enqueue q --lines", lines),
-        ("peek", f"exec qops {store} peek q", None),
-        ("peek -o json", f"exec qops {store} peek q -o json", None),
-        ("peek -o table", f"exec qops {store} peek q -o table", None),
-        ("peek -o csv", f"exec qops {store} peek q -o csv", None),
-        ("stats --exact", f"exec qops {store} stats q --exact", None),
-        ("requeue --state ready", f"exec qops {store} requeue q --state ready --all --yes", None),
-        ("peek -o id | requeue -", f"qops {store} peek q -o id | qops {store} requeue q --state ready - ", None),
-        ("purge --all", f"exec qops {store} purge q --all --yes", None),
-    ]:
-        seconds, _, mib = run(command, stdin=stdin)
-        row(f"memory of {name} over {LINES:,} messages", f"{mib:.0f} MiB", "–", f"{seconds:.1f} s", "≤ 64 MiB")
+def wake():
+    """From a producer's commit to the first instruction of the command, in a worker that waits."""
+    fresh("k.db")
+    seconds(f"exec qops -q -u {url('k.db')} enqueue q first")
+    worker = subprocess.Popen(["qops", "-q", "-u", url("k.db"), "work", "q", "--follow", "--", path("stamp")], stdout=subprocess.PIPE)
+    worker.stdout.readline()
+    producer = sqlite3.connect(path("k.db"), isolation_level=None, timeout=5)
+    producer.execute("PRAGMA synchronous=FULL")
+    waits = []
+    for n in range(500):
+        time.sleep(0.01 + (n % 7) / 1000)
+        producer.execute("INSERT INTO qops_enqueue(queue, payload) VALUES ('q', 'x')")
+        committed = time.time_ns()
+        waits.append((int(worker.stdout.readline()) - committed) / 1e6)
+    waits.sort()
+    row("wake-up: from a producer's commit to the command's start, p50 and p99 of 500",
+        f"{waits[250]:.2f} and {waits[494]:.2f} ms", goal="≤ 1 and ≤ 10 ms")
+
+    def ticks():
+        # The outer process, and the worker proper.
+        pids = [worker.pid, *open(f"/proc/{worker.pid}/task/{worker.pid}/children").read().split()]
+        stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for pid in pids]
+        return sum(int(stat[11]) + int(stat[12]) for stat in stats)
+
+    before = ticks()
+    time.sleep(30)
+    idle = (ticks() - before) / os.sysconf("SC_CLK_TCK") / 30 * 100
+    row("a worker that waits: CPU in 30 s", f"{idle:.2f} %", goal="≤ 0.1 %")
+    worker.send_signal(signal.SIGTERM)
+    worker.wait()
 
 
 def startup():
     fresh("p.db")
-    run(f"qops -u sqlite:{path('p.db')} enqueue q x")
-    help_ms = [run("exec qops --help")[0] * 1000 for _ in range(20)]
-    row("qops --help", spread(help_ms, "{:.1f}") + " ms", "–", "–", "≤ 20 ms")
-    ours = lambda: run(f"exec qops -u sqlite:{path('p.db')} peek q -n1")[0] * 1000
-    theirs = lambda: run(f"exec sqlite3 {path('p.db')} 'SELECT * FROM qops_messages LIMIT 1'")[0] * 1000
-    a, b, _ = pairs(ours, theirs)
-    row("peek of one, against sqlite3 of the same file", spread(a, "{:.1f}") + " ms", spread(b, "{:.1f}") + " ms",
-        "{:.2f}×".format(statistics.median(a) / statistics.median(b)), "≤ 2× its time")
+    seconds(f"exec qops -q -u {url('p.db')} enqueue q x")
+    times = [seconds("exec qops --help") * 1000 for _ in range(50)]
+    row("qops --help, of 50", spread(times, "{:.1f}") + " ms", goal="≤ 20 ms")
+    a, b = race([lambda: seconds(f"exec qops -u {url('p.db')} peek q -n1") * 1000,
+                 lambda: seconds(f"exec sqlite3 {path('p.db')} 'SELECT * FROM qops_messages LIMIT 1'") * 1000], 50)
+    row("peek of one, against sqlite3 with the same file, of 50", spread(a, "{:.1f}") + " ms", spread(b, "{:.1f}") + " ms",
+        spread([y / x for x, y in zip(a, b)]) + "×", "≥ 0.5×")
+
+
+def depth():
+    fresh("few.db")
+    seconds(f"head -n 1000 {lines_file()} | qops -q -u {url('few.db')} enqueue q --lines")
+    fresh("many.db")
+    seconds(f"exec qops -q -u {url('many.db')} enqueue q --lines", stdin=lines_file())
+    for verb in ("peek q -n 20", "stats q"):
+        a, b = race([lambda: seconds(f"exec qops -u {url('many.db')} {verb}") * 1000,
+                     lambda: seconds(f"exec qops -u {url('few.db')} {verb}") * 1000], 20)
+        row(f"{verb} at {LINES:,} messages, against 1,000, of 20", spread(a, "{:.1f}") + " ms", spread(b, "{:.1f}") + " ms",
+            spread([y / x for x, y in zip(a, b)]) + "×", "≥ 0.77×; stats ≤ 50 ms")
+    fresh("many.db")
+
+
+# Live messages become dead letters, as many failures would leave them.
+BURY = """PRAGMA synchronous=OFF; BEGIN;
+INSERT INTO qops_dead(id,queue_id,died_at,reason,priority,ready_at,enqueued_at,attempts,deferrals,deliveries,replays,last_error,payload)
+  SELECT id,queue_id,ready_at,'attempts',priority,ready_at,enqueued_at,7,0,7,0,'HTTP 429',payload FROM qops_message;
+DELETE FROM qops_message; COMMIT; PRAGMA wal_checkpoint(TRUNCATE);"""
+
+
+def memory():
+    lines = lines_file()
+    limit = "≤ 64 MiB"
+
+    def look(name, command, stdin=None):
+        took, mib = peak(command, stdin)
+        row(f"memory: {name} of {LINES:,}", f"{mib:.0f} MiB", ratio=f"{took:.1f} s", goal=limit)
+
+    for name in ("m.db", "d.db"):
+        fresh(name)
+    m, d = f"qops -q -u {url('m.db')}", f"qops -q -u {url('d.db')}"
+    look("enqueue --lines", f"exec {m} enqueue q --lines", lines)
+    look("enqueue --lines -o id", f"exec {m} enqueue q2 --lines -o id", lines)
+    look("purge q2 --all", f"exec {m} purge q2 --all --yes")
+    for form in ("ndjson", "json", "table", "csv", "raw"):
+        look(f"peek -o {form}", f"exec {m} peek q -o {form}")
+    look("stats --exact", f"exec {m} stats q --exact")
+    look("peek -o ndjson, then enqueue --envelope", f"{m} peek q -o ndjson | {d} enqueue q --envelope")
+    look("requeue --state ready --all", f"exec {m} requeue q --state ready --all --yes")
+    look("peek -o id, then requeue -", f"{m} peek q -o id | {m} requeue q --state ready -")
+    look("claim -n", f"exec {m} claim q -n {LINES} -o ndjson > {path('claimed')}")
+    look("nack - --release", f"exec {m} nack --release -", path("claimed"))
+    sql("d.db", BURY)
+    look("peek --dead --error", f"exec {d} peek q --dead --error 429")
+    look("requeue --all", f"exec {d} requeue q --all --yes")
+    sql("d.db", BURY)
+    look("drain --to", f"exec {d} drain q --to q3 --yes")
+    sql("d.db", BURY)
+    look("drain --export -", f"exec {d} drain q3 --export - --yes")
+    fresh("d.db")
+    look("purge by peek -o id", f"{m} peek q -o id | {m} purge q - --yes")
+    fresh("m.db")
 
 
 def changes():
-    lines = lines_file()
-    base = path("c.db")
     fresh("c.db")
-    run(f"qops -u sqlite:{base} enqueue q --lines", stdin=lines)
-    bury = ("INSERT INTO qops_dead(id,queue_id,died_at,reason,priority,ready_at,enqueued_at,attempts,deferrals,deliveries,replays,payload) "
-            "SELECT id,queue_id,ready_at,\"attempts\",priority,ready_at,enqueued_at,7,0,7,0,payload FROM qops_message; DELETE FROM qops_message; "
-            "PRAGMA wal_checkpoint(TRUNCATE)").replace('"', "'")
-    with open(path("bury.sql"), "w") as out:
-        out.write(bury)
-    run(f"sqlite3 {base} < {path('bury.sql')}")
+    seconds(f"exec qops -q -u {url('c.db')} enqueue q --lines", stdin=lines_file())
+    sql("c.db", "PRAGMA wal_checkpoint(TRUNCATE);")
 
-    def copy(name):
+    def on_a_copy(work):
+        def timed():
+            fresh("copy.db")
+            seconds(f"cp {path('c.db')} {path('copy.db')}")
+            return work()
+        return timed
+
+    def qops(verb):
+        return on_a_copy(lambda: seconds(f"exec qops -q -u {url('copy.db')} {verb}"))
+
+    def statement(script):
+        return on_a_copy(lambda: sql("copy.db", f"PRAGMA synchronous=FULL; BEGIN IMMEDIATE; {script} COMMIT;"))
+
+    purge = "DELETE FROM qops_message WHERE queue_id=1;"
+    compare(f"purge --all of {LINES:,}, against one DELETE", qops("purge q --all --yes"), statement(purge), "≥ 0.5×", 3)
+    sql("c.db", BURY)
+    back = """INSERT INTO qops_message(id,queue_id,priority,ready_at,enqueued_at,deliveries,replays,last_error,payload)
+      SELECT id,queue_id,priority,ready_at,enqueued_at,deliveries,replays+1,last_error,payload FROM qops_dead WHERE queue_id=1;
+      DELETE FROM qops_dead WHERE queue_id=1;"""
+    for verb in ("requeue q --all --yes", "drain q --yes"):
+        compare(f"{verb.split()[0]} of {LINES:,} dead letters, against one INSERT and one DELETE", qops(verb), statement(back), "≥ 0.5×", 3)
+    for name in ("c.db", "copy.db"):
         fresh(name)
-        run(f"cp {base} {path(name)}")
-        return path(name)
-
-    def ours():
-        return run(f"qops -u sqlite:{copy('c1.db')} requeue q --all --yes")[0]
-
-    back = ("BEGIN IMMEDIATE; INSERT INTO qops_message(id,queue_id,priority,ready_at,enqueued_at,deliveries,replays,payload) "
-            "SELECT id,queue_id,priority,ready_at,enqueued_at,deliveries,replays+1,payload FROM qops_dead; DELETE FROM qops_dead; COMMIT")
-
-    def theirs():
-        return run(f"sqlite3 {copy('c2.db')} 'PRAGMA synchronous=FULL' '{back}'")[0]
-
-    global RUNS
-    kept, RUNS = RUNS, min(RUNS, 3)
-    compare(f"requeue --all of {LINES:,} dead letters, against one set-based statement pair", ours, theirs, "≥ 0.5×")
-    RUNS = kept
 
 
 def size():
     binary = subprocess.run(["sh", "-c", "command -v qops"], capture_output=True, text=True, check=True).stdout.strip()
-    mib = os.path.getsize(binary) / (1 << 20)
-    tree = subprocess.run(["cargo", "tree", "-e", "normal", "--prefix", "none"], capture_output=True, text=True, check=True).stdout
-    crates = len({line.split(" (")[0] for line in tree.splitlines() if line})
-    row("stripped binary; crates", f"{mib:.1f} MiB; {crates}", "–", "–", "≤ 9 MiB; ≤ 230")
+    tree = subprocess.run(["cargo", "tree", "--locked", "-e", "normal", "--prefix", "none"], capture_output=True, text=True, check=True)
+    crates = len({line.split(" (")[0] for line in tree.stdout.splitlines() if line})
+    row("the stripped binary; crates in it", f"{os.path.getsize(binary) / (1 << 20):.1f} MiB; {crates}", goal="≤ 9 MiB; ≤ 230")
+
+
+def load():
+    return f"{os.getloadavg()[0]:.2f}"
 
 
 def main():
-    cpus = os.cpu_count()
     print("# Results\n")
-    print(f"Written by `benches/run`. {cpus} processors, load {os.getloadavg()[0]:.2f} at the start; the median of {RUNS} with min and max.")
-    print("A ratio is how many times faster qops is than its peer in the same run.\n")
+    print(f"Written by `benches/run` on {os.cpu_count()} processors, {time.strftime('%Y-%m-%d')}. Load at the start: {load()}.")
+    print(f"The median of {RUNS} with min and max, where nothing else is said; a ratio is how many times faster qops is than its peer in")
+    print("the same run, the two in turn.\n")
     print("| what | qops | peer | ratio | goal |\n|---|---|---|---|---|")
-    for name, bench in [("bulk", bulk), ("single", single), ("noops", noops), ("startup", startup), ("memory", memory),
-                        ("changes", changes), ("size", size)]:
-        if not ONLY or name in ONLY:
+    for bench in (bulk, single, noops, wake, startup, depth, memory, changes, size):
+        if not ONLY or bench.__name__ in ONLY:
             bench()
+    print(f"\nLoad at the end: {load()}.")
 
 
 main()
