@@ -439,10 +439,9 @@ impl Worker<'_> {
         self.ended.len() >= GROUP || self.since.is_some_and(|since| since.elapsed() >= GATHER)
     }
 
-    /// With fewer jobs at the desk more are marked: so early that slots do not wait for the commit, and so late that
-    /// several share it.
+    /// With fewer jobs at the desk more are marked: so early that no slot waits for the commit.
     pub(super) fn low(&self) -> usize {
-        self.plan.jobs.div_ceil(2)
+        self.plan.jobs
     }
 
     /// Results that are left wait for others no longer than any.
