@@ -203,6 +203,11 @@ fn r06_what_is_fetched_runs_once_and_costs_nothing() {
     eventually("both slots hang", || {
         world.read("hanging").lines().count() == 2
     });
+    // What ended before is acked, so that only what hangs and what is marked is lost.
+    eventually("what ended is acked", || {
+        let ended = world.read("started").lines().count() - 2;
+        world.sql("SELECT count(*) FROM qops_message") == (30 - ended).to_string()
+    });
     kill(inner(&dies), "KILL");
     dies.wait().expect("its end");
     // A claim that holds each for a minute takes them over as their leases end.
