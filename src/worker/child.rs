@@ -2,6 +2,7 @@
 
 use super::command::Command;
 use super::environment::{self, Base};
+use super::launch;
 use super::ledger::Job;
 use super::relay::{Sinks, Stream};
 use super::scratch::Scratch;
@@ -10,7 +11,6 @@ use super::start::{self, Refusal};
 use super::unix::{self, Reaper};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal};
-use std::os::unix::process::ExitStatusExt;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -119,7 +119,7 @@ pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
         kit,
         job,
         hand,
-        pid: Pid::from_child(&started.child),
+        pid: started.pid,
         started,
         began: Instant::now(),
         reaped: Instant::now(),
@@ -327,7 +327,7 @@ impl Run<'_> {
         // Never nothing: that stands for a run that never began.
         let took = self.began.elapsed().max(Duration::from_nanos(1));
         let unread = self.started.unread();
-        let status = self.started.child.wait();
+        let status = launch::wait(self.pid);
         self.sweep();
         self.flush(buffer);
         let Self {
@@ -344,7 +344,7 @@ impl Run<'_> {
             (Some(Cause::Lost), _) | (None, Err(_)) => How::Lost,
             // It ended while we were stopped or asleep: somebody else may have the message.
             (None, _) if job.lease.over() => How::Lost,
-            (None, Ok(status)) => match (status.code(), status.signal()) {
+            (None, Ok(status)) => match (status.exit_status(), status.terminating_signal()) {
                 (Some(code), _) => How::Exit(u8::try_from(code).unwrap_or(u8::MAX)),
                 (None, Some(signal)) => How::Signal(signal),
                 (None, None) => How::Signal(0),

@@ -2,15 +2,15 @@
 
 use crate::queue::{Delivery, Message};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// No variable of ours is longer, so that a command can always be started (in bytes).
 const LONGEST: usize = 4096;
 
-/// What every command of a run gets.
+/// What every command of a run gets, as the system wants it: `NAME=VALUE`.
 #[derive(Clone, Debug)]
-pub(super) struct Base(Vec<(OsString, OsString)>);
+pub(super) struct Base(Vec<CString>);
 
 impl Base {
     /// What we have, without the variables that name a store or a message (of a worker around us) and without `scrub`;
@@ -20,22 +20,22 @@ impl Base {
         scrub: &[String],
         store: &[(String, String)],
     ) -> Self {
-        let mut base: Vec<(OsString, OsString)> = inherited
+        let inherited = inherited
             .filter(|(name, _)| {
                 !is_ours(name) && !scrub.iter().any(|secret| name == secret.as_str())
             })
-            .collect();
-        base.extend(
-            store
-                .iter()
-                .map(|(name, value)| (name.into(), value.into())),
-        );
-        Self(base)
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+        let store = store
+            .iter()
+            .map(|(name, value)| format!("{name}={value}").into_bytes());
+        let all = inherited.chain(store);
+        // The system has none with a NUL byte, and a store whose URL has one cannot be opened.
+        Self(all.filter_map(|set| CString::new(set).ok()).collect())
     }
 
     /// The variables, as they are.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.0.iter().map(|(name, value)| (name, value))
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &CString> {
+        self.0.iter()
     }
 }
 
@@ -179,10 +179,7 @@ mod tests {
             &["MY_URL".to_owned()],
             &[("QOPS_URL".to_owned(), "postgres://u@h".to_owned())],
         );
-        let names: Vec<_> = base
-            .iter()
-            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
-            .collect();
+        let names: Vec<_> = base.iter().map(|set| set.to_str().unwrap()).collect();
         assert_eq!(
             names,
             [

@@ -17,6 +17,7 @@ mod environment;
 mod fake;
 pub mod guard;
 mod lane;
+mod launch;
 mod lease;
 mod ledger;
 mod link;

@@ -2,8 +2,9 @@
 
 use super::capture::Capture;
 use super::child::{Gate, Kit};
-use super::command::{Input, Output};
+use super::command::{Command, Input, Output};
 use super::environment;
+use super::launch::{End, Launch, word};
 use super::ledger::Job;
 use super::relay::{Sinks, Stream, Style};
 use super::scratch::File;
@@ -12,12 +13,11 @@ use super::template::{Filling, Nul, Place, Word, fill};
 use super::unix;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::borrow::Cow;
-use std::ffi::OsStr;
+use rustix::process::Pid;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub(super) enum Refusal {
 /// A command that runs.
 #[derive(Debug)]
 pub(super) struct Started<'a> {
-    pub(super) child: Child,
+    pub(super) pid: Pid,
     pub(super) stdout: Option<Stream>,
     pub(super) stderr: Stream,
     input: Option<OwnedFd>,
@@ -136,8 +136,6 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
                 "cannot write the payload to a file: {error}"
             )))
         })?;
-    let mut command = Command::new(&kit.command.program);
-    command.arg0(&kit.command.name).process_group(0).env_clear();
     let filling = Filling {
         payload,
         file: file.as_ref().map(File::path),
@@ -146,20 +144,16 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
         queue: message.queue.as_str(),
         attempt: job.attempt,
     };
-    for word in &kit.command.args {
-        command.arg(argument(word, &filling)?);
-    }
-    command.envs(kit.base.iter());
-    command.envs(environment::of_message(
-        &job.delivery,
-        job.attempt,
-        job.max_attempts,
-    ));
+    let args = arguments(&kit.command, &filling)?;
+    let own = environment::of_message(&job.delivery, job.attempt, job.max_attempts)
+        .into_iter()
+        .map(|(name, value)| word(name + "=" + &value))
+        .collect::<io::Result<Vec<_>>>()?;
     let mut input = None;
     let mut look = None;
     let mut fed = 0;
-    match kit.command.input {
-        Input::None => command.stdin(Stdio::null()),
+    let stdin = match kit.command.input {
+        Input::None => End::Null,
         Input::Stdin => {
             let (read, write) = unix::pipe()?;
             let asks = !payload.is_empty()
@@ -177,25 +171,18 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
                 rustix::fs::fcntl_setfl(&write, rustix::fs::OFlags::NONBLOCK)?;
             }
             input = (fed < payload.len()).then_some(write);
-            command.stdin(Stdio::from(read))
+            End::Pipe(read)
         }
     };
     let (err_read, err_write) = unix::pipe()?;
-    command.stderr(Stdio::from(err_write));
     let lines = || Style::Lines(format!("[{}] ", message.id).into_bytes());
-    let (stdout, style) = match kit.command.output {
-        Output::Pass => {
-            command.stdout(Stdio::inherit());
-            (None, Style::Raw)
-        }
-        Output::Discard => {
-            command.stdout(Stdio::null());
-            (None, Style::Silent)
-        }
+    let (out, stdout, style) = match kit.command.output {
+        Output::Pass => (End::Ours, None, Style::Raw),
+        Output::Discard => (End::Null, None, Style::Silent),
         Output::Prefix => {
             let (read, write) = unix::pipe()?;
-            command.stdout(Stdio::from(write));
-            (Some(Stream::new(read, lines(), hand.slot, None)?), lines())
+            let stream = Stream::new(read, lines(), hand.slot, None)?;
+            (End::Pipe(write), Some(stream), lines())
         }
     };
     let stderr = Stream::new(err_read, style, hand.slot, Some(Capture::default()))?;
@@ -203,12 +190,21 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
     if *gate == Gate::Closed {
         return Err(Failure::Refused(Refusal::Stopped));
     }
-    let child = command.spawn()?;
+    let args: Vec<&CStr> = args.iter().map(CString::as_c_str).collect();
+    let environment: Vec<&CStr> = kit.base.iter().chain(&own).map(CString::as_c_str).collect();
+    let program = word(kit.command.program.as_os_str().as_bytes())?;
+    let launch = Launch {
+        program: &program,
+        args: &args,
+        environment: &environment,
+        stdin,
+        stdout: out,
+        stderr: End::Pipe(err_write),
+    };
+    let pid = launch.start()?;
     drop(gate);
-    // Our copies of the command's ends of the pipes go with it.
-    drop(command);
     Ok(Started {
-        child,
+        pid,
         stdout,
         stderr,
         input,
@@ -219,20 +215,29 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
     })
 }
 
-fn argument<'a>(word: &'a Word, filling: &Filling<'_>) -> Result<Cow<'a, OsStr>, Failure> {
-    match word {
-        Word::Fixed(word) => Ok(Cow::Borrowed(word)),
-        Word::Made(pieces) => fill(pieces, filling).map(Cow::Owned).map_err(|Nul(place)| {
-            let what = if place == Place::Payload {
-                "payload"
-            } else {
-                "key"
-            };
-            Failure::Refused(Refusal::Unusable(format!(
-                "the {what} has a NUL byte in it and cannot be an argument"
-            )))
-        }),
+/// The command's name as it was typed, and its arguments.
+fn arguments(command: &Command, filling: &Filling<'_>) -> Result<Vec<CString>, Failure> {
+    let mut all = vec![word(command.name.as_bytes())?];
+    for one in &command.args {
+        all.push(match one {
+            Word::Fixed(fixed) => word(fixed.as_bytes())?,
+            Word::Made(pieces) => fill(pieces, filling)
+                .map_err(|Nul(place)| unusable(place))
+                .and_then(|made| Ok(word(made.into_vec())?))?,
+        });
     }
+    Ok(all)
+}
+
+fn unusable(place: Place) -> Failure {
+    let what = if place == Place::Payload {
+        "payload"
+    } else {
+        "key"
+    };
+    Failure::Refused(Refusal::Unusable(format!(
+        "the {what} has a NUL byte in it and cannot be an argument"
+    )))
 }
 
 impl Started<'_> {
