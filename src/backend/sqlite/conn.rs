@@ -250,6 +250,8 @@ fn tune(conn: &mut Connection, file: &SqliteFile, access: Access) -> Result<()> 
     conn.busy_handler(Some(wait_for_lock))?;
     // A one-shot process that closes last would pay for a checkpoint; workers and our own checkpoints do it instead.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Else a statement whose plan looked at a bound value is compiled anew for every value.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     let synchronous = match file.durability {
