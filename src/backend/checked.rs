@@ -80,6 +80,23 @@ fn needs_message(message: &NewMessage<'_>) -> Features {
         .and(Features::HEADERS.when(!headers.is_empty()))
 }
 
+/// An empty key would make every message that has one the same fact, an empty group one line of all of them.
+fn named(batch: &[NewMessage<'_>]) -> Result<()> {
+    let empty = |message: &NewMessage<'_>| {
+        message.key.as_deref() == Some("")
+            || message
+                .group
+                .as_ref()
+                .is_some_and(|group| group.as_str().is_empty())
+    };
+    match batch.iter().position(empty) {
+        None => Ok(()),
+        Some(n) => {
+            Err(Error::new(Kind::BadInput, "an empty key or group").with("line", n.to_string()))
+        }
+    }
+}
+
 fn needs_settle(settle: &Settle<'_>) -> Features {
     let Settle {
         receipt: _,
@@ -140,6 +157,7 @@ impl Backend for Checked {
             batch.iter().map(needs_message).fold(whole, Features::and),
             batch.len(),
         )?;
+        named(batch)?;
         let answer = self
             .inner
             .enqueue(batch, unit)

@@ -42,7 +42,8 @@ pub trait Backend: Send {
     fn migrate(&mut self, run: Run) -> Result<Migrated>;
 
     /// Stores messages, in order; a queue that is not there yet comes into being. Of equal keys in one batch the first
-    /// is new, the others are its duplicates. [`Unit::Each`]: an error tells by its effect whether some may stand, and ids
+    /// is new, the others are its duplicates. An empty key or group is [`Kind::BadInput`], before any effect (context `line` =
+    /// its index from 0). [`Unit::Each`]: an error tells by its effect whether some may stand, and ids
     /// come with `Ok` alone. [`Unit::Whole`]: all or none, never split; with [`Conflict::Refuse`] a duplicate refuses
     /// the whole ([`Kind::Conflict`], context `line` = its index from 0, `id` = the message that has the key).
     ///

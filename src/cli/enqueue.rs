@@ -52,7 +52,7 @@ pub struct Args {
     #[command(flatten)]
     pub cut: Cut,
     /// The fact's own id, as in payment.approved:42: one live or dead message per key and queue
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true, conflicts_with_all = ["key_from", "lines", "null", "ndjson", "envelope"])]
+    #[arg(long, value_name = "KEY", value_parser = something, allow_hyphen_values = true, conflicts_with_all = ["key_from", "lines", "null", "ndjson", "envelope"])]
     pub key: Option<String>,
     /// The key from fields of the JSON, joined by ':', as in .type,.id
     #[arg(long, value_name = "FIELDS")]
@@ -64,6 +64,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "GROUP",
+        value_parser = something,
         allow_hyphen_values = true,
         conflicts_with = "group_from"
     )]
@@ -145,6 +146,16 @@ fn priority(text: &str) -> Result<i8, ParseError> {
     }
 }
 
+/// An unset variable of a script makes an empty word, and every fact would be the same one.
+fn something(text: &str) -> Result<String, ParseError> {
+    if text.is_empty() {
+        return Err(ParseError(
+            "it is empty; without one, leave the flag out".to_owned(),
+        ));
+    }
+    Ok(text.to_owned())
+}
+
 fn header(text: &str) -> Result<(String, String), ParseError> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -188,6 +199,14 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         return Err(
             Fail::usage("--key names one fact, and there are several payloads")
                 .hint("one key each: --key-from takes it from the JSON"),
+        );
+    }
+    if let (Some(ttl), Some(delay)) = (args.ttl, args.delay)
+        && ttl <= delay
+    {
+        return Err(
+            Fail::usage("its time to live ends before it is ready: it would never run")
+                .hint("--ttl counts from now: give it more than --delay"),
         );
     }
     match (from_input, framing) {

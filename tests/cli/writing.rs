@@ -94,6 +94,14 @@ fn bad_input_is_named_and_what_came_before_it_stands() {
             "{\"id\":1}\n{\"key\":2}\n",
         ),
         world.fed(
+            &["enqueue", "d", "--ndjson", "--key-from", ".a,.id"],
+            "{\"a\":\"x\",\"id\":1}\n{\"a\":\"x\",\"id\":\"\"}\n",
+        ),
+        world.fed(
+            &["enqueue", "d", "--envelope"],
+            "{\"payload\":\"a\",\"key\":\"\"}\n",
+        ),
+        world.fed(
             &["enqueue", "e", "--lines", "--max-payload", "4"],
             "1234\n12345\n",
         ),
@@ -154,6 +162,9 @@ fn what_cannot_be_a_store_or_a_queue_is_refused() {
         ],
         ["enqueue", "q", "x", "-H", "novalue"],
         ["enqueue", "q", "x", "y", "--key", "k"],
+        ["enqueue", "q", "x", "--key", ""],
+        ["enqueue", "q", "x", "--group", ""],
+        ["enqueue", "q", "x", "--delay", "1h", "--ttl", "1m"],
         ["enqueue", "q", "x", "--max-attempts", "0"],
         ["enqueue", "q", "x", "--prioriti", "1"],
         [

@@ -4,13 +4,14 @@ use crate::cases;
 use crate::desk::{ALL_FREE, Desk, MINUTE, dead_of, keyed, new_id, plain, q};
 use qops::backend::{Change, Conflict, Depth, Features as F, Kind, Setting, Unit, Verdict};
 use qops::queue::retry::Window;
-use qops::queue::{Due, Enqueued, Reason, Selection};
+use qops::queue::{Due, Enqueued, NewMessage, Reason, Selection};
 
 const BASE: F = F::KEYS.and(F::PEEK);
 
 cases! {
     BASE => [
         of_equal_keys_in_a_batch_the_first_is_new,
+        an_empty_key_is_refused_before_any_effect,
         a_taken_key_is_a_duplicate,
         a_duplicate_changes_nothing,
         keys_are_of_their_queue,
@@ -24,10 +25,12 @@ cases! {
         a_window_may_be_for_ever,
         a_removed_queue_forgets_its_keys,
     ],
+    BASE.and(F::GROUPS) => [an_empty_group_is_refused_before_any_effect],
     BASE.and(F::PURGE) => [purge_frees_the_key],
     BASE.and(F::PURGE).and(F::SETTINGS) => [purge_may_keep_the_key],
     BASE.and(F::CLAIM_SELECTED) => [a_drained_letter_keeps_its_key_for_the_window],
     BASE.and(F::WHOLE) => [
+        an_empty_key_refuses_a_whole,
         a_whole_skips,
         a_whole_refuses,
         a_whole_refuses_twins,
@@ -40,6 +43,30 @@ fn dup(d: &mut Desk<'_>, queue: &str, key: &str) -> Option<qops::queue::MessageI
         Enqueued::Duplicate(id) => Some(id),
         Enqueued::New(_) => None,
     }
+}
+
+fn an_empty_key_is_refused_before_any_effect(d: &mut Desk<'_>) {
+    refused_whatever_is_empty(d, Unit::Each, keyed("q", "2", ""));
+}
+
+fn an_empty_key_refuses_a_whole(d: &mut Desk<'_>) {
+    refused_whatever_is_empty(d, Unit::Whole(Conflict::Skip), keyed("q", "2", ""));
+}
+
+fn an_empty_group_is_refused_before_any_effect(d: &mut Desk<'_>) {
+    let mut message = plain("q", "2");
+    message.group = Some("".into());
+    refused_whatever_is_empty(d, Unit::Each, message);
+}
+
+fn refused_whatever_is_empty(d: &mut Desk<'_>, unit: Unit, message: NewMessage<'_>) {
+    let error = d.db.enqueue(&[plain("q", "1"), message], unit).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.context("line")),
+        (Kind::BadInput, Some("1"))
+    );
+    d.put(plain("q", "3"));
+    assert_eq!(d.counts("q").ready, 1);
 }
 
 fn of_equal_keys_in_a_batch_the_first_is_new(d: &mut Desk<'_>) {
@@ -90,13 +117,11 @@ fn keys_are_of_their_queue(d: &mut Desk<'_>) {
 }
 
 fn keys_are_compared_by_their_bytes(d: &mut Desk<'_>) {
-    for key in [
-        "k", "K", "k ", " k", "", "k\0", "ç", "c\u{327}", "%", "_", "k%",
-    ] {
+    for key in ["k", "K", "k ", " k", "k\0", "ç", "c\u{327}", "%", "_", "k%"] {
         d.put(keyed("q", "x", key));
     }
-    assert_eq!(d.counts("q").ready, 11);
-    assert!(dup(d, "q", "").is_some() && dup(d, "q", "k\0").is_some());
+    assert_eq!(d.counts("q").ready, 10);
+    assert!(dup(d, "q", " k").is_some() && dup(d, "q", "k\0").is_some());
 }
 
 fn every_state_holds_its_key(d: &mut Desk<'_>) {

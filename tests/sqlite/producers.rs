@@ -116,7 +116,20 @@ fn the_view_refuses_what_is_no_message() {
         ("delay_seconds", "1e300"),
         ("ttl_seconds", "1e300"),
         ("key", "x'00'"),
+        ("key", "''"),
         ("group_key", "x'00'"),
+        ("group_key", "''"),
+        ("delay_seconds", "'5m'"),
+        ("delay_seconds", "'soon'"),
+        ("delay_seconds", "''"),
+        ("delay_seconds", "-1"),
+        ("ttl_seconds", "'1h'"),
+        ("ttl_seconds", "0"),
+        ("ttl_seconds", "-1"),
+        ("ttl_seconds,delay_seconds", "60,60"),
+        ("headers", "'not json'"),
+        ("headers", "'[1,2]'"),
+        ("headers", "7"),
     ] {
         let (ok, said) = sqlite3(
             &path,
@@ -124,8 +137,19 @@ fn the_view_refuses_what_is_no_message() {
         );
         assert!(!ok, "{column} {value}: {said}");
     }
+    let over = "INSERT INTO qops_enqueue(queue,payload) VALUES('mail',zeroblob(16777217))";
+    let (ok, said) = sqlite3(&path, over);
+    assert!(!ok && said.contains("16 MiB"), "{said}");
     let (ok, said) = sqlite3(&path, "SELECT count(*) FROM qops_message");
     assert_eq!((ok, said.trim()), (true, "0"));
+    // Drivers that bind everything as text are understood.
+    let (ok, said) = sqlite3(
+        &path,
+        "INSERT INTO qops_enqueue(queue,payload,delay_seconds,ttl_seconds,headers) VALUES('mail','x','1.5','60','{\"a\":\"b\"}');
+         INSERT INTO qops_enqueue(queue,payload,delay_seconds,ttl_seconds) VALUES('mail','x',0,0.5);
+         SELECT count(*), sum(ready_at-enqueued_at) FROM qops_message",
+    );
+    assert_eq!((ok, said.trim()), (true, "2|1500000"));
 }
 
 #[test]
@@ -189,7 +213,7 @@ fn keys_and_groups_that_are_no_utf8_are_messages_like_others() {
     let path = folder.path().join("q.db");
     let mut store = open(&path);
     let insert = "INSERT INTO qops_enqueue(queue,payload,key,group_key,headers)
-        VALUES('mail',CAST(x'ff' AS TEXT),CAST(x'6bff' AS TEXT),CAST(x'67ff' AS TEXT),CAST(x'ff' AS TEXT));";
+        VALUES('mail',CAST(x'ff' AS TEXT),CAST(x'6bff' AS TEXT),CAST(x'67ff' AS TEXT),CAST(x'7bff7d' AS TEXT));";
     let second = insert.replace("x'6bff'", "x'6bfe'");
     let (ok, said) = sqlite3(&path, &format!("{insert}{second}"));
     assert!(ok, "{said}");

@@ -88,7 +88,7 @@ impl Fields {
     /// The texts at the places, joined by `:`.
     ///
     /// # Errors
-    /// The payload is no JSON, or a place has no text, number or truth value.
+    /// The payload is no JSON, or a place has no text that is not empty, number or truth value.
     pub fn of(&self, payload: &[u8]) -> Result<String, String> {
         let json = std::str::from_utf8(payload).map_err(|_| "it is not UTF-8".to_owned())?;
         let mut joined = String::new();
@@ -133,6 +133,9 @@ impl Place {
             Some(b'"') => {
                 let text: String = serde_json::from_str(value)
                     .map_err(|error| format!("its field {} is no text: {error}", self.text))?;
+                if text.is_empty() {
+                    return Err(format!("its field {} is empty", self.text));
+                }
                 out.push_str(&text);
             }
             Some(b'{') => return Err(format!("its field {} is an object", self.text)),
@@ -257,7 +260,7 @@ mod tests {
             (".a[1].b", r#" {"a":[0,{"b":"x"},2]} "#, "x"),
             ("[0]", "[7]", "7"),
             (".\"odd name\"", r#"{"odd name":"y"}"#, "y"),
-            (".\"a,b\",.c", r#"{"a,b":"y","c":""}"#, "y:"),
+            (".\"a,b\",.c", r#"{"a,b":"y","c":0}"#, "y:0"),
             (".k", r#"{"\u006b":"escaped \u00e9\n"}"#, "escaped é\n"),
         ] {
             assert_eq!(of(fields, json), Ok(key.to_owned()), "{fields} of {json}");
@@ -271,6 +274,7 @@ mod tests {
             (".type,.id", r#"{"type":"x"}"#, "it has no field .id"),
             (".a.b", r#"{"a":1}"#, "it has no field .a.b"),
             (".a[2]", r#"{"a":[1]}"#, "it has no field .a[2]"),
+            (".b,.a", r#"{"a":"","b":1}"#, "its field .a is empty"),
             (".a", r#"{"a":null}"#, "its field .a is null"),
             (".a", r#"{"a":{}}"#, "its field .a is an object"),
             (".a", r#"{"a":[]}"#, "its field .a is an array"),

@@ -254,6 +254,11 @@ impl Reader {
                 if envelope.max_attempts == Some(0) {
                     return Err(bad("its max_attempts is 0".to_owned()));
                 }
+                for (name, value) in [("key", &envelope.key), ("group", &envelope.group)] {
+                    if value.as_deref() == Some("") {
+                        return Err(bad(format!("its {name} is empty")));
+                    }
+                }
                 let mut own = Own {
                     key: envelope.key,
                     group: envelope.group,

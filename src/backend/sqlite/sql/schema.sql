@@ -54,7 +54,18 @@ CREATE TABLE qops_attempt(
 -- INSERT INTO qops_enqueue(queue, payload[, key, group_key, priority, delay_seconds, ttl_seconds, headers, max_attempts])
 CREATE VIEW qops_enqueue AS SELECT NULL AS queue, NULL AS payload, NULL AS key, NULL AS group_key, NULL AS priority,
   NULL AS delay_seconds, NULL AS ttl_seconds, NULL AS headers, NULL AS max_attempts WHERE 0;
+-- SQLite reads '5m' as 5 and 'abc' as 0, so that what is no number is refused before it is one.
 CREATE TRIGGER qops_enqueue_insert INSTEAD OF INSERT ON qops_enqueue BEGIN
+  SELECT CASE
+    WHEN NEW.key='' OR NEW.group_key='' THEN RAISE(ABORT,'qops_enqueue: an empty key or group_key; NULL is none')
+    WHEN CAST(NEW.delay_seconds AS TEXT)<>CAST(CAST(NEW.delay_seconds AS NUMERIC) AS TEXT) OR NEW.delay_seconds+0<0
+      THEN RAISE(ABORT,'qops_enqueue: delay_seconds is a number of seconds from 0 on')
+    WHEN CAST(NEW.ttl_seconds AS TEXT)<>CAST(CAST(NEW.ttl_seconds AS NUMERIC) AS TEXT) OR NEW.ttl_seconds+0<=0
+      THEN RAISE(ABORT,'qops_enqueue: ttl_seconds is a number of seconds above 0')
+    WHEN NEW.ttl_seconds+0<=NEW.delay_seconds+0
+      THEN RAISE(ABORT,'qops_enqueue: ttl_seconds end before delay_seconds: it would never run')
+    WHEN NEW.headers NOT GLOB '{*}' THEN RAISE(ABORT,'qops_enqueue: headers are a JSON object of texts')
+    WHEN length(CAST(NEW.payload AS BLOB))>16777216 THEN RAISE(ABORT,'qops_enqueue: the payload is over 16 MiB') END;
   INSERT INTO qops_queue(name,created_at)
     SELECT NEW.queue, CAST((julianday('now')-2440587.5)*86400000000 AS INTEGER)
     WHERE NOT EXISTS(SELECT 1 FROM qops_queue WHERE name=NEW.queue);
