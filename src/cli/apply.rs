@@ -1,6 +1,7 @@
 //! What requeue, drain and purge share: count first, ask, then change in chunks, and say what became of each.
 
 mod missing;
+mod said;
 
 use super::ctx::{Ctx, who};
 use super::exit::Code;
@@ -13,7 +14,7 @@ use crate::backend::{Backend, Change, Intent, Kind, Op, Page, Run};
 use crate::bulk::{Ended, Walk, change};
 use crate::queue::time::age_text;
 use crate::queue::{Message, MessageId, Order, QueueName, Selection, State, Timestamp};
-use crate::ui::text::{counted, grouped};
+use crate::ui::text::grouped;
 use crate::ui::{Answer, Plan, Progress, Shape, Shown};
 use std::collections::HashSet;
 
@@ -259,44 +260,6 @@ impl Job<'_> {
         }
     }
 
-    /// How many are meant, the limit counted in.
-    fn count(&self, store: &mut dyn Backend, meant: &Meant) -> Result<u64, Fail> {
-        let mut n = 0;
-        for what in meant.each() {
-            n += store.count(&what, ALL)?.n;
-        }
-        Ok(self.select.filter.limit().map_or(n, |limit| n.min(limit)))
-    }
-
-    /// The command line again, with one more flag: before a command, if there is one.
-    fn retyped(&self, flag: &str) -> String {
-        let typed = self.ctx.args().iter().skip(1);
-        let mut line = vec!["qops".to_owned()];
-        line.extend(typed.map(|word| words::shell_word(&word.to_string_lossy())));
-        let end = line.iter().position(|word| word == "--");
-        line.insert(end.unwrap_or(line.len()), flag.to_owned());
-        line.join(" ")
-    }
-
-    fn noun(&self, many: bool) -> &'static str {
-        let dead = if self.select.state.is_empty() {
-            self.select.dead || self.states.otherwise == [State::Dead]
-        } else {
-            self.select.state == [State::Dead]
-        };
-        let named = !(self.select.ids.is_empty() && self.select.filter.named.is_empty());
-        match (dead && (!named || self.states.always), many) {
-            (true, true) => "dead letters",
-            (true, false) => "dead letter",
-            (false, true) => "messages",
-            (false, false) => "message",
-        }
-    }
-
-    pub(super) fn counted(&self, n: u64) -> String {
-        counted(n, self.noun(false), self.noun(true))
-    }
-
     /// A dry run: what would be done, of how many. Its exit code is the one that the run would have.
     fn show(
         &self,
@@ -331,6 +294,9 @@ impl Job<'_> {
         self.ctx
             .ui
             .tell(format!("{would} {numbers}{oldest}; nothing changed"));
+        if let Some(expired) = self.expired(store, meant, report.done)? {
+            self.ctx.ui.tell(expired);
+        }
         let did = Did {
             done: 0,
             ..report.did(self.wording.verb, self.queue, matched)
@@ -355,6 +321,11 @@ impl Job<'_> {
         self.ctx
             .ui
             .say(format!("{past} {done} of {} ({place})", self.queue));
+        if self.ctx.ui.stderr_is_terminal()
+            && let Some(expired) = self.expired(store, meant, report.done)?
+        {
+            self.ctx.ui.say(expired);
+        }
         let did = report.did(self.wording.verb, self.queue, matched);
         report::print(self.ctx, plan, &[did])?;
         Ok(code)

@@ -9,7 +9,8 @@ use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did};
 use super::select::{Filter, Flags};
-use crate::backend::Change;
+use super::{suggest, words};
+use crate::backend::{Change, Depth, Kind};
 use crate::queue::time::parse_duration;
 use crate::queue::{Due, QueueName, State};
 use crate::ui::Shape;
@@ -129,6 +130,9 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
             reset: !args.keep_attempts,
         }
     };
+    if let Some(to) = &args.to {
+        known(ctx, to)?;
+    }
     let select = Flags {
         filter: args.filter.clone(),
         ..Flags::default()
@@ -152,6 +156,28 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         Some(file) => export::run(&job, file),
         None if args.command.is_empty() => job.run(),
         None => command(args, ctx, &job),
+    }
+}
+
+/// Where they are to go: a name that was mistyped must not become a queue that nobody works.
+fn known(ctx: &Ctx, to: &QueueName) -> Result<(), Fail> {
+    let asked = ctx
+        .read()?
+        .stats(Some(std::slice::from_ref(to)), Depth::Names);
+    match asked {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == Kind::NotFound && error.context("queue").is_some() => {
+            let make = {
+                let (program, to) = (words::program(ctx), words::shell_word(to.as_str()));
+                format!("{program} queue set {to} makes it")
+            };
+            let hint = match suggest::near_queue(ctx, to.as_str()) {
+                Some(near) => format!("did you mean '{near}'? Else {make}"),
+                None => make,
+            };
+            Err(error.hint(hint).into())
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -156,6 +156,13 @@ pub(super) fn in_two_processes(
             let code = guard::run_outer(args).map_err(|error| {
                 Error::new(Kind::Unreachable, "the worker cannot be started").because(error)
             })?;
+            if code == guard::KILLED {
+                return Err(Fail::System(
+                    Code::Killed,
+                    "the worker was killed, and its commands were ended: their messages come back when their leases end"
+                        .to_owned(),
+                ));
+            }
             Code::from_number(code)
                 .ok_or_else(|| Error::bug(format!("the worker ended with {code}")).into())
         }

@@ -171,6 +171,12 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
     }
 }
 
+/// The queue of this store whose name is nearest to what was typed, if one is near.
+pub(super) fn near_queue(ctx: &Ctx, typed: &str) -> Option<String> {
+    let names = queue_names(ctx).ok()?;
+    nearest(typed, names.iter().map(QueueName::as_str)).map(str::to_owned)
+}
+
 fn is_message(ctx: &Ctx, id: &str) -> bool {
     let what = Selection {
         ids: Some(vec![MessageId::from(id)]),

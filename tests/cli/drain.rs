@@ -10,6 +10,7 @@ fn letters_are_replayed_or_moved() {
     let world = World::new();
     dead(&world, "orders", 3);
     world.run(&["enqueue", "orders", "live"]);
+    world.run(&["queue", "set", "later", "--max-attempts", "3"]);
     assert_snapshot!(session!(
         world,
         ["drain", "orders", "--error", "429", "--dry-run"],
@@ -36,6 +37,40 @@ fn letters_are_replayed_or_moved() {
         ["drain", "orders", "sh", "-c", "x"],
         ["drain", "orders", "--export", "-", "--json", "--yes"],
         ["drain", "order", "--yes"],
+    ));
+}
+
+#[test]
+fn nothing_is_moved_into_a_queue_that_was_never_there() {
+    let world = World::new();
+    dead(&world, "orders", 2);
+    world.run(&["enqueue", "orders-retry", "x"]);
+    assert_snapshot!(session!(
+        world,
+        ["drain", "orders", "--to", "orders-rety", "--yes"],
+        ["drain", "orders", "--to", "elsewhere", "--dry-run"],
+        ["queue", "set", "elsewhere", "--max-attempts", "3"],
+        ["drain", "orders", "--to", "elsewhere", "--yes"],
+    ));
+    assert_eq!(counts(&world, "elsewhere"), (2, 0));
+}
+
+#[test]
+fn letters_that_expired_are_passed_over_and_told() {
+    let world = World::new();
+    dead(&world, "orders", 1);
+    for _ in 0..2 {
+        world.run(&["enqueue", "orders", "late", "--ttl", "1ms"]);
+    }
+    // A claim is what finds them.
+    world.run(&["claim", "orders"]);
+    assert_snapshot!(session!(
+        world,
+        ["drain", "orders", "--dry-run"],
+        ["drain", "orders", "-n", "1", "--yes"],
+        ["drain", "orders", "--yes"],
+        ["requeue", "orders", "--all", "--dead", "--yes"],
+        ["drain", "orders", "--expired", "--yes"],
     ));
 }
 

@@ -128,7 +128,11 @@ fn a_worker_that_is_killed_loses_nothing() {
     ];
     let mut killed = 0;
     while killed < kills {
-        let mut worker = world.qops(&args).spawn().expect("a worker");
+        let worker = world
+            .qops(&args)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a worker");
         world.nap(120);
         let victim = if world.random.bool() {
             inner(&worker)
@@ -136,7 +140,13 @@ fn a_worker_that_is_killed_loses_nothing() {
             None
         };
         kill(victim.unwrap_or(worker.id()));
-        worker.wait().expect("its end");
+        let ended = worker.wait_with_output().expect("its end");
+        // The outer process lives on and tells whoever reads cron's mail; it may have had no time to start the worker.
+        if victim.is_some() {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(137), "{said}");
+            assert!(said.contains("the worker was killed"), "{said}");
+        }
         killed += 1;
     }
     let began = Instant::now();
