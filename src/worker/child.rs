@@ -1,16 +1,18 @@
 //! One command: its start, its payload, its output, its end, and the end of everything that it started.
 
-use super::command::Command;
+use super::command::{Command, Output};
 use super::environment::{self, Base};
 use super::launch;
 use super::ledger::Job;
 use super::relay::{Sinks, Stream};
 use super::scratch::Scratch;
+use super::signal;
 use super::slot::{Hand, Urgency};
 use super::start::{self, Refusal};
 use super::unix::{self, Reaper};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal};
+use signal_hook::consts::SIGPIPE;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -105,6 +107,9 @@ const LEFT_IN_PIPES: usize = 1 << 20;
 const LOOK: Duration = Duration::from_millis(5);
 /// At least so often the lease is looked at: a poll does not count the time in which the machine slept.
 const TICK: Duration = Duration::from_secs(1);
+
+/// What a shell answers for a command that SIGPIPE ended.
+const SHELL_BROKEN_PIPE: i32 = 128 + SIGPIPE;
 
 /// Runs one command to its end.
 pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
@@ -333,6 +338,7 @@ impl Run<'_> {
         let Self {
             kit,
             job,
+            hand,
             closing,
             started,
             ..
@@ -345,6 +351,13 @@ impl Run<'_> {
             // It ended while we were stopped or asleep: somebody else may have the message.
             (None, _) if job.lease.over() => How::Lost,
             (None, Ok(status)) => match (status.exit_status(), status.terminating_signal()) {
+                // Our reader has gone, and took the command with it: that is no fault of the message.
+                (Some(SHELL_BROKEN_PIPE), _) | (None, Some(SIGPIPE))
+                    if kit.command.output == Output::Pass && signal::output_is_closed() =>
+                {
+                    hand.output_is_closed();
+                    How::Stopped
+                }
                 (Some(code), _) => How::Exit(u8::try_from(code).unwrap_or(u8::MAX)),
                 (None, Some(signal)) => How::Signal(signal),
                 (None, None) => How::Signal(0),

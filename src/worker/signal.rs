@@ -2,7 +2,7 @@
 
 use super::slot::{Desk, News};
 use super::unix;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::{Handle, Signals};
@@ -44,6 +44,18 @@ pub(super) fn stop_ourselves() {
     // Without a handler of its own for STOP there is nothing that could fail here but a missing right to signal
     // ourselves; then we simply run on.
     let _ = signal_hook::low_level::raise(signal_hook::consts::SIGSTOP);
+}
+
+/// Whether nobody reads our standard output any more.
+pub(super) fn output_is_closed() -> bool {
+    let stdout = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
+        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Tells the desk when nobody reads our standard output any more. Commands that inherit it are told by the system; we

@@ -322,6 +322,11 @@ impl Hand {
         }
     }
 
+    /// Nobody reads our standard output.
+    pub(super) fn output_is_closed(&self) {
+        self.desk.tell(News::OutputClosed);
+    }
+
     /// The system has no room for another process.
     pub(super) fn no_room(&self, error: &io::Error) {
         self.desk.tell(News::NoRoom(error.to_string()));

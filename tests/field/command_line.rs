@@ -159,6 +159,20 @@ fn r85_a_closed_output_ends_quietly() {
     assert_eq!(world.count("q", "dead"), 0);
 }
 
+/// A command that the closed output took with it has not failed: its message is given back, uncharged.
+#[test]
+fn r85_what_a_closed_output_ends_is_not_charged() {
+    let world = World::new();
+    for command in ["exec cat /dev/zero", "cat /dev/zero; exit $?"] {
+        world.run(&["enqueue", "q", "x"]).is(0);
+        let line = format!("qops work q -- sh -c '{command}' | head -c 1000 | wc -c");
+        assert_eq!(world.sh(&line).text().trim(), "1000");
+        let seen = world.run(&["peek", "q", "--fields", "state,attempts"]);
+        assert_eq!(seen.text().trim(), r#"{"state":"ready","attempts":0}"#);
+        world.run(&["purge", "q", "--all", "--yes"]).is(0);
+    }
+}
+
 /// Without a terminal nobody is asked, and nobody waits for an answer.
 #[test]
 fn r86_without_a_terminal_it_is_refused_at_once() {
