@@ -118,9 +118,15 @@ fn before_tests(name: &str, text: &str) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Whether the module above declares this file under `cfg(test)`.
+/// Whether a module above declares this file, or the folder that it is in, under `cfg(test)`.
 fn declared_for_tests(name: &str) -> bool {
     let path = root().join(name);
+    let folder = path.parent().expect("a folder");
+    let is_top = folder.file_name().is_none_or(|name| name == "src");
+    declared_so(&path) || !is_top && declared_so(folder)
+}
+
+fn declared_so(path: &Path) -> bool {
     let stem = path
         .file_stem()
         .expect("a name")

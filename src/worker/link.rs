@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 pub type Reopen<'a> = dyn FnMut() -> Result<Box<dyn Backend>> + 'a;
 
 /// How long a worker that is to come to an end waits for a store that it lost.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = if cfg!(test) {
+    Duration::from_secs(2)
+} else {
+    Duration::from_secs(30)
+};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Short enough to be back within two seconds of the store's return.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1500);

@@ -26,6 +26,8 @@ mod pace;
 mod plan;
 mod relay;
 mod run;
+#[cfg(test)]
+mod run_tests;
 mod scratch;
 mod signal;
 mod slot;

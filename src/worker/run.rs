@@ -211,8 +211,13 @@ impl Worker<'_> {
         loop {
             self.look_at_clock();
             self.turns();
+            let stopped = self.stop.is_some();
             if self.is_over() {
                 break;
+            }
+            if !stopped && self.stop.is_some() {
+                // There may be something to give back, and nothing that would wake us.
+                continue;
             }
             let until = self.next_look();
             let low = if self.can_refill() { self.low() } else { 0 };
