@@ -10,6 +10,7 @@ mod capture;
 mod child;
 #[cfg(test)]
 mod child_tests;
+mod clock;
 mod command;
 mod ends;
 mod environment;

@@ -5,8 +5,7 @@ use super::child::{Gate, Kit};
 use super::ends::{Effect, Ended, judged};
 use super::environment::Base;
 use super::guard::{self, Pipe};
-use super::lane::{Lane, Lanes, POLL};
-use super::lease::Moment;
+use super::lane::{Lane, Lanes};
 use super::ledger::{Job, Ledger};
 use super::link::{Gravity, Link, Reopen, gravity};
 use super::note::{Fate, Note, Summary, Why};
@@ -17,11 +16,10 @@ use super::scratch::Scratch;
 use super::signal;
 use super::slot::{self, Desk, GROUP};
 use super::unix::{self, Reaper};
-use crate::backend::{Backend, Chore, Depth, Error, Kind, Result};
+use crate::backend::{Backend, Depth, Error, Kind, Result};
 use crate::queue::MessageId;
 use crate::queue::retry::Settings;
 use crate::queue::time::duration_text;
-use signal_hook::consts::SIGTERM;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -29,13 +27,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// A result waits for others at the most so long while commands run.
-const GATHER: Duration = Duration::from_millis(20);
+pub(super) const GATHER: Duration = Duration::from_millis(20);
 /// So long a message that the exit map gave back is left alone.
-const SHUN: Duration = Duration::from_secs(1);
+pub(super) const SHUN: Duration = Duration::from_secs(1);
 /// So long a worker whose outer process has died tries to end what it started.
 const LAST_MOMENTS: Duration = Duration::from_secs(10);
 /// So often settings are read anew and the store's housekeeping is done.
-const CARE: Duration = Duration::from_secs(10);
+pub(super) const CARE: Duration = Duration::from_secs(10);
 
 /// Runs a command for each message until the plan says that it is enough.
 ///
@@ -305,77 +303,6 @@ impl Worker<'_> {
         }
     }
 
-    fn look_at_clock(&mut self) {
-        let now = Instant::now();
-        if self
-            .plan
-            .limits
-            .time
-            .is_some_and(|limit| now >= self.began + limit)
-        {
-            self.begin_stop(Why::Time);
-        }
-        let grace_over = self
-            .stop
-            .as_ref()
-            .is_some_and(|stop| !stop.ended && now >= stop.at + self.plan.grace);
-        if grace_over {
-            self.end_commands(self.summary.signal.unwrap_or(SIGTERM));
-        }
-        if now >= self.cared + CARE {
-            self.care();
-        }
-        if now >= self.looked + POLL && self.waits() {
-            self.lanes.wet();
-        }
-        self.lanes.tick(now);
-        self.unshun(now);
-    }
-
-    /// There is room for more and nothing to take, and that is not the end.
-    fn waits(&self) -> bool {
-        let busy = self.desk.standing().busy;
-        let stays = matches!(self.plan.mode, Mode::Wait | Mode::Follow);
-        self.stop.is_none()
-            && self.lanes.dry()
-            && self.left() > 0
-            && matches!(self.plan.source, Source::Ready(_))
-            && (stays || busy > 0)
-            && busy < self.plan.jobs
-    }
-
-    /// What was given back by the exit map has its turn again after a moment; a worker that is to end when nothing is
-    /// ready leaves it to others.
-    fn unshun(&mut self, now: Instant) {
-        if matches!(self.plan.mode, Mode::OneShot | Mode::Once) {
-            return;
-        }
-        let over = |since: &Instant| now >= *since + SHUN;
-        let shunned = &mut self.shunned;
-        let ripe = self
-            .aside
-            .extract_if(.., |job| shunned.get(job.id()).is_none_or(over));
-        self.fetched.extend(ripe);
-        shunned.retain(|_, since| !over(since));
-    }
-
-    /// Settings anew, and the store's housekeeping: none of it is worth an error.
-    fn care(&mut self) {
-        self.cared = Instant::now();
-        if self.link.not_before().is_some() || self.full {
-            return;
-        }
-        let Ok(store) = self.link.store() else { return };
-        for lane in &mut self.lanes.all {
-            if let Ok(reports) = store.stats(Some(std::slice::from_ref(&lane.queue)), Depth::Names)
-                && let Some(report) = reports.first()
-            {
-                lane.terms = self.plan.terms(&report.settings);
-            }
-        }
-        let _ = store.tend(Chore::Sweep, Duration::from_millis(20));
-    }
-
     /// One command has ended.
     fn take(&mut self, finished: slot::Finished) {
         self.solo &= !finished.job.runs_alone();
@@ -504,63 +431,5 @@ impl Worker<'_> {
             self.begin_stop(Why::Finished);
         }
         over && self.retiring.is_empty()
-    }
-
-    /// When the store thread must look again, whatever happens.
-    fn next_look(&mut self) -> Option<Instant> {
-        let now = Instant::now();
-        let trouble = self.link.not_before();
-        let beat = self
-            .ledger
-            .next_beat()
-            .filter(|_| self.plan.heartbeat && !self.full && !self.broken && trouble.is_none());
-        let beat = beat.map(|beat| now + beat.since(Moment::now()));
-        let gathered = self.since.map(|since| since + GATHER);
-        let grace = self
-            .stop
-            .as_ref()
-            .filter(|stop| !stop.ended)
-            .map(|stop| stop.at + self.plan.grace);
-        let time = self
-            .plan
-            .limits
-            .time
-            .filter(|_| self.stop.is_none())
-            .map(|limit| self.began + limit);
-        let waits = self.waits();
-        let due = self.lanes.next_due().filter(|_| waits);
-        let mut poll = None;
-        if waits {
-            self.arm();
-            poll = Some(self.looked + POLL);
-        }
-        let shun = (!self.aside.is_empty()).then(|| now + SHUN);
-        [
-            beat,
-            gathered.filter(|_| trouble.is_none() && !self.broken),
-            trouble,
-            grace,
-            time,
-            due,
-            poll,
-            shun,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
-    }
-
-    /// From now on the bell is heard.
-    fn arm(&mut self) {
-        if self.bell.is_bare()
-            && self.link.not_before().is_none()
-            && let Ok(store) = self.link.store()
-        {
-            // Without a bell the poll remains.
-            if let Ok(watch) = store.watch(&self.plan.queues()) {
-                self.bell.hang(watch);
-            }
-        }
-        self.bell.arm();
     }
 }
