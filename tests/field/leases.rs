@@ -159,7 +159,13 @@ fn r68_a_killed_drain_conserves() {
     }
     assert!(killed > 0, "at least one was in the middle");
     let replayed = world.run(&["drain", "q", "--yes", "-o", "json"]);
-    assert!(matches!(replayed.code, Some(0 | 3)), "{}", replayed.err);
+    // Of what the last one held some is passed over, or all: its leases end a second later.
+    assert!(
+        matches!(replayed.code, Some(0 | 3 | 7)),
+        "{:?} {}",
+        replayed.code,
+        replayed.err
+    );
     let here = world.count("q", "dead") + world.count("q", "ready");
     assert_eq!(
         world.sql("SELECT (SELECT count(*) FROM qops_dead)+(SELECT count(*) FROM qops_message)"),
