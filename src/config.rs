@@ -7,6 +7,7 @@ mod password;
 pub use file::{Config, Context};
 pub use password::{Password, Secret};
 
+use crate::queue::Hint;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::ffi::OsString;
 use std::fmt;
@@ -18,7 +19,7 @@ pub struct ConfigError {
     /// What, in a clause without a full stop; never with a secret in it.
     pub what: String,
     /// What mends it.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
 impl ConfigError {
@@ -29,7 +30,7 @@ impl ConfigError {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }

@@ -3,8 +3,8 @@
 use super::feature::Capability;
 use crate::queue::retry::Settings;
 use crate::queue::{
-    Cursor, Delivery, Due, End, Ladder, Message, MessageId, OpId, Order, QueueCounts, QueueName,
-    Reason, Receipt, Selection, Skew, Timestamp, retry::Window,
+    Cursor, Delivery, Due, End, Hint, Ladder, Message, MessageId, OpId, Order, QueueCounts,
+    QueueName, Reason, Receipt, Selection, Skew, Timestamp, retry::Window,
 };
 use std::time::Duration;
 
@@ -361,7 +361,7 @@ pub struct Finding {
     /// What it means, in a sentence.
     pub means: String,
     /// The command or the step that mends it.
-    pub mend: Option<String>,
+    pub mend: Option<Hint>,
 }
 
 /// What a migration did or would do.

@@ -1,5 +1,6 @@
 //! Errors are data until the edge: what went wrong, whether trying again helps, and whether something happened.
 
+use crate::queue::Hint;
 use std::fmt;
 
 /// A result whose error is one word wide, so that the hot path stays small.
@@ -116,7 +117,7 @@ struct Inner {
     effect: Effect,
     what: String,
     context: Vec<(&'static str, String)>,
-    hint: Option<String>,
+    hint: Option<Hint>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -149,7 +150,7 @@ impl Error {
 
     /// With what the person can do about it, usually a command; the first hint wins.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
         self
     }
@@ -198,8 +199,8 @@ impl Error {
 
     /// What the person can do about it.
     #[must_use]
-    pub fn hint_text(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+    pub fn hinted(&self) -> Option<&Hint> {
+        self.0.hint.as_ref()
     }
 }
 

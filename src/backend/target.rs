@@ -497,7 +497,7 @@ mod tests {
             };
             assert_eq!(error.kind(), Kind::Config, "{url}");
             assert!(error.what().contains(what), "{url}: {error}");
-            let said = error.hint_text().unwrap_or_default();
+            let said = error.hinted().map(ToString::to_string).unwrap_or_default();
             assert!(said.contains(hint), "{url}: {said}");
             assert!(
                 !format!("{error:?}{error}{said}").contains(PASSWORD),

@@ -491,7 +491,7 @@ pub fn want_selection(
     if given {
         return Ok(());
     }
-    let program = words::program(ctx);
+    let program = ctx.program();
     let queue = words::shell_word(queue.as_str());
     let hints = likely.map(|rest| format!("{program} {verb} {queue} {rest}"));
     let what = format!("{verb} needs to know which messages: ids, a filter, or --all");

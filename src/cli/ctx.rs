@@ -7,7 +7,7 @@ use crate::backend::{self, Access, Backend, Kind, OpenOptions, Target, registry}
 use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
 use crate::queue::Skew;
 use crate::ui::error::ErrorStyle;
-use crate::ui::{Format, Natural, Plan, Problem, Row, Shape, Ui};
+use crate::ui::{Format, Natural, Plan, Row, Shape, Ui};
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsString;
 
@@ -44,13 +44,21 @@ impl Ctx {
         self.globals.format()
     }
 
-    /// Says an error, as a record where the records are JSON.
-    pub fn complain(&self, problem: &Problem) {
+    /// The options of every verb.
+    pub(super) fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// Says an error, as a record where the records are JSON. That nobody reads our output any more is none.
+    pub fn complain(&self, fail: &Fail) {
+        let Some(problem) = fail.problem(&self.program()) else {
+            return;
+        };
         let style = match self.format() {
             Some(format) if format.is_json() => ErrorStyle::Json,
             _ => ErrorStyle::Text,
         };
-        self.ui.error(problem, style);
+        self.ui.error(&problem, style);
     }
 
     /// How records will be put out; called before a store is opened, so that a wrong flag contacts nobody.

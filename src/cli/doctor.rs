@@ -18,7 +18,7 @@ pub struct Args {}
 
 /// Prints the findings.
 pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
-    let plan = ctx.plan::<Finding>(Natural::Text, Shape::Many)?;
+    let plan = ctx.plan::<Told>(Natural::Text, Shape::Many)?;
     let store = reading(ctx)?;
     let there = store.is_some();
     let mut findings = match store {
@@ -26,6 +26,14 @@ pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
         None => vec![],
     };
     findings.sort_by_key(|finding| !finding.severe);
+    let program = ctx.program();
+    let findings: Vec<Told> = findings
+        .into_iter()
+        .map(|finding| Told {
+            mend: finding.mend.as_ref().map(|mend| mend.text(&program)),
+            finding,
+        })
+        .collect();
     if let Some(plan) = plan {
         let mut stream = Stream::new(&ctx.ui, plan, vec![]);
         for finding in &findings {
@@ -46,7 +54,7 @@ pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
         ctx.ui
             .out_line(&[(Tone::Good, Shown::new("ok")), said("  nothing is wrong")])?;
     }
-    for finding in &findings {
+    for Told { finding, mend } in &findings {
         let (tone, word) = if finding.severe {
             (Tone::Bad, "DANGER")
         } else {
@@ -59,25 +67,31 @@ pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
             said(": "),
             said(&finding.means),
         ])?;
-        if let Some(mend) = &finding.mend {
+        if let Some(mend) = mend {
             ctx.ui.out_line(&[said("        mend: "), said(mend)])?;
         }
     }
     Ok(Code::Done)
 }
 
-impl Row for Finding {
+/// A finding, and what mends it in this very store.
+struct Told {
+    finding: Finding,
+    mend: Option<String>,
+}
+
+impl Row for Told {
     const FIELDS: &'static [&'static str] = &["v", "code", "severe", "means", "mend"];
 
     fn record(&self) -> Record {
         Record::new()
-            .with("code", Value::text(self.code))
-            .with("severe", Value::Bool(self.severe))
-            .with("means", Value::text(&self.means))
+            .with("code", Value::text(self.finding.code))
+            .with("severe", Value::Bool(self.finding.severe))
+            .with("means", Value::text(&self.finding.means))
             .with_some("mend", self.mend.as_ref().map(Value::text))
     }
 
     fn id(&self) -> &str {
-        self.code
+        self.finding.code
     }
 }

@@ -9,10 +9,10 @@ use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did};
 use super::select::{Filter, Flags};
-use super::{suggest, words};
+use super::suggest;
 use crate::backend::{Change, Depth, Kind};
 use crate::queue::time::parse_duration;
-use crate::queue::{Due, QueueName, State};
+use crate::queue::{Due, Hint, QueueName, State};
 use crate::ui::Shape;
 use crate::ui::text::counted;
 use crate::worker::{Ending, Mode, Plan, Source};
@@ -106,7 +106,9 @@ impl Args {
                 return Err(Fail::usage(
                     "--jobs, --lease, --timeout, --kill-after, --input and --output are for a command, and there is none",
                 )
-                .hint("put it after --: qops drain QUEUE -- COMMAND"));
+                .hint(
+                    Hint::from("put it after --: ").then("drain", &[self.queue.as_str()]).say(" -- COMMAND"),
+                ));
             }
         } else if self.filter.reverse {
             return Err(Fail::usage(
@@ -167,14 +169,13 @@ fn known(ctx: &Ctx, to: &QueueName) -> Result<(), Fail> {
     match asked {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == Kind::NotFound && error.context("queue").is_some() => {
-            let make = {
-                let (program, to) = (words::program(ctx), words::shell_word(to.as_str()));
-                format!("{program} queue set {to} makes it")
-            };
-            let hint = match suggest::near_queue(ctx, to.as_str()) {
-                Some(near) => format!("did you mean '{near}'? Else {make}"),
-                None => make,
-            };
+            let near = suggest::near_queue(ctx, to.as_str());
+            let hint = near.map_or(Hint::default(), |near| {
+                format!("did you mean '{near}'? Else ").into()
+            });
+            let hint = hint
+                .then("queue set", &[to.as_str()])
+                .say(" --max-attempts default makes it");
             Err(error.hint(hint).into())
         }
         Err(error) => Err(error.into()),
@@ -212,9 +213,7 @@ fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
         };
         match engine::trouble(&summary) {
             Some(fail) => {
-                if let Some(problem) = fail.problem() {
-                    ctx.complain(&problem);
-                }
+                ctx.complain(&fail);
             }
             None => ctx.ui.say(format!(
                 "{} removed, {} still dead ({})",

@@ -326,8 +326,8 @@ pub(super) fn trouble(summary: &Summary) -> Option<Fail> {
                 ),
             };
             let mut told = Error::new(error.kind(), what);
-            if let Some(hint) = error.hint_text() {
-                told = told.hint(hint);
+            if let Some(hint) = error.hinted() {
+                told = told.hint(hint.clone());
             }
             Some(told.into())
         }
@@ -344,13 +344,13 @@ pub(super) fn say_sum(ctx: &Ctx, summary: &Summary, stays: bool, queues: &[&str]
         }
     }
     if summary.dead > 0 {
-        let queue = queues
-            .first()
-            .map_or(String::new(), |queue| words::shell_word(queue));
-        parts.push(format!(
-            "{} (qops peek {queue} --dead)",
-            counted(summary.dead, "dead letter", "dead letters")
-        ));
+        let look = words::command(
+            &ctx.program(),
+            "peek --dead",
+            &queues[..queues.len().min(1)],
+        );
+        let dead = counted(summary.dead, "dead letter", "dead letters");
+        parts.push(format!("{dead} ({look})"));
     }
     let again = summary.retried + summary.deferred;
     if again > 0 {

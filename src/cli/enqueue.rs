@@ -12,7 +12,7 @@ use super::when::When;
 use crate::backend::{Conflict, Error, Kind};
 use crate::queue::message::Ttl;
 use crate::queue::time::{ParseError, parse_duration, parse_size};
-use crate::queue::{Due, Group, NewMessage, QueueName};
+use crate::queue::{Due, Group, Hint, NewMessage, QueueName};
 use crate::ui::text::size;
 use crate::ui::{Format, Natural, Shape};
 use fields::Fields;
@@ -275,8 +275,11 @@ fn single(args: &Args, ctx: &Ctx) -> Outcome {
             return Ok(Code::Done);
         }
         Ok(None) => {
-            return Err(Fail::new(Kind::BadInput, "the input is empty")
-                .hint("an empty message is qops enqueue QUEUE ''; a stream that may be empty takes --lines"));
+            return Err(Fail::new(Kind::BadInput, "the input is empty").hint(
+                Hint::from("an empty message is ")
+                    .then("enqueue", &[args.queue.as_str(), ""])
+                    .say("; a stream that may be empty takes --lines"),
+            ));
         }
         Err(One::Lines) => {
             return Err(Fail::usage("the input has more than one line; nothing was enqueued").hint(

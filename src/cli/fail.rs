@@ -3,6 +3,7 @@
 use super::exit::Code;
 use crate::backend::{self, Effect};
 use crate::config::ConfigError;
+use crate::queue::Hint;
 use crate::ui::{OutError, Problem, Usage};
 
 /// What a verb answers.
@@ -36,7 +37,7 @@ impl Fail {
 
     /// With what mends it; the first hint wins.
     #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<Hint>) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.hint(hint)),
             Self::Usage(usage) if usage.hint.is_none() => Self::Usage(usage.hint(hint)),
@@ -57,14 +58,14 @@ impl Fail {
         }
     }
 
-    /// How it is said; none if there is nothing to say.
+    /// How it is said; none if there is nothing to say. `program`: with the flags that name the store.
     #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self, program: &str) -> Option<Problem> {
         let (kind, message, hint, effect) = match self {
             Self::Store(error) => (
                 error.kind().name(),
                 error.to_string(),
-                error.hint_text().map(str::to_owned),
+                error.hinted().cloned(),
                 Some(match error.effect() {
                     Effect::None => "none",
                     Effect::Unknown => "unknown",
@@ -80,7 +81,9 @@ impl Fail {
             code: self.code().number(),
             kind: kind.to_owned(),
             message,
-            hints: hint.map_or_else(Vec::new, |hint| hint.lines().map(str::to_owned).collect()),
+            hints: hint.map_or_else(Vec::new, |hint| {
+                hint.text(program).lines().map(str::to_owned).collect()
+            }),
             effect,
         })
     }

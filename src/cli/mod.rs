@@ -68,7 +68,7 @@ pub struct Cli {
 }
 
 /// Options that every verb takes.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options of every verb")]
 pub struct Globals {
     /// The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
@@ -236,9 +236,7 @@ pub fn main(args: Vec<OsString>) -> Code {
         Ok(code) => code,
         Err(fail) => {
             let fail = suggest::explained(fail, &ctx);
-            if let Some(problem) = fail.problem() {
-                ctx.complain(&problem);
-            }
+            ctx.complain(&fail);
             fail.code()
         }
     }
@@ -265,7 +263,7 @@ fn not_parsed(error: &clap::Error, args: &[OsString]) -> Code {
             return match printed {
                 Ok(()) => Code::Done,
                 Err(fail) => {
-                    if let Some(problem) = fail.problem() {
+                    if let Some(problem) = fail.problem("qops") {
                         ui.error(&problem, ErrorStyle::Text);
                     }
                     fail.code()

@@ -188,8 +188,7 @@ fn only_dead(ctx: &Ctx, store: &mut dyn Backend, queue: &QueueName) -> Result<()
     let dead = reports.first().map_or(0, |report| report.counts.dead);
     if dead > 0 {
         let dead = counted(dead, "dead letter", "dead letters");
-        let program = words::program(ctx);
-        let peek = words::command(&program, "peek --dead", &[queue.as_str()]);
+        let peek = words::command(&ctx.program(), "peek --dead", &[queue.as_str()]);
         ctx.ui.note(format!("nothing is waiting; {dead}: {peek}"));
     } else {
         ctx.ui.say(format!("nothing is in {queue}"));

@@ -8,7 +8,7 @@ use crate::backend::{Depth, Patch, Setting};
 use crate::queue::record::{Record, Value};
 use crate::queue::retry::{Settings, Window};
 use crate::queue::time::{ParseError, duration_text, parse_duration};
-use crate::queue::{Ladder, QueueName};
+use crate::queue::{Hint, Ladder, QueueName};
 use crate::ui::{Natural, Row, Shape, Stream};
 use std::time::Duration;
 
@@ -149,7 +149,17 @@ pub(super) fn run(args: Args, ctx: &Ctx) -> Outcome {
     match args.verb {
         Verb::Set(set) => {
             let queue = set.queue.clone();
-            change(ctx, "queue set", &queue, &Patch::Set(set.patch()))
+            let settings = set.patch();
+            if settings.is_empty() {
+                return Err(Fail::usage("queue set needs a setting").hint(
+                    Hint::from(
+                        "it takes --max-attempts, --backoff, --lease, --dedup-window and --ttl\n",
+                    )
+                    .then("queue show", &[queue.as_str()])
+                    .say(" shows what is in force"),
+                ));
+            }
+            change(ctx, "queue set", &queue, &Patch::Set(settings))
         }
         Verb::Show(one) => show(ctx, &one.queue),
         Verb::Rm(one) => change(ctx, "queue rm", &one.queue, &Patch::Remove),

@@ -174,7 +174,7 @@ mod tests {
         assert!(read_all(&["-"], "").unwrap().is_empty());
         let problem = read_all(&["-"], "1.1.a\n{\"id\":1}\n")
             .unwrap_err()
-            .problem();
+            .problem("qops");
         let problem = problem.unwrap();
         assert_eq!(problem.code, 9);
         assert!(
@@ -202,12 +202,12 @@ mod tests {
         ] {
             let fail = stale(&receipt, &settled).unwrap();
             assert_eq!(fail.code().number(), 7);
-            let message = fail.problem().unwrap().message;
+            let message = fail.problem("qops").unwrap().message;
             assert!(message.contains(part), "{message}");
         }
         let message = stale(&Receipt::from("x"), &Settled::Gone)
             .unwrap()
-            .problem();
+            .problem("qops");
         assert_eq!(
             message.unwrap().message,
             "'x' is no receipt; nothing changed"

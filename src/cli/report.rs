@@ -33,9 +33,7 @@ pub struct Report {
 impl Report {
     /// One item failed: it is named, and counted.
     pub fn fail(&mut self, ctx: &Ctx, fail: &Fail) {
-        if let Some(problem) = fail.problem() {
-            ctx.complain(&problem);
-        }
+        ctx.complain(fail);
         self.count(fail);
     }
 
@@ -46,9 +44,7 @@ impl Report {
 
     /// One item stands in the way of what was asked: it is named, and counted.
     pub fn skip(&mut self, ctx: &Ctx, fail: &Fail) {
-        if let Some(problem) = fail.problem() {
-            ctx.complain(&problem);
-        }
+        ctx.complain(fail);
         self.skipped += 1;
     }
 

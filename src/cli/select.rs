@@ -444,7 +444,7 @@ mod tests {
             ("1\n2\n{\"id\":", "line 3"),
         ] {
             let fail = parse("-").ids(input.as_bytes()).unwrap_err();
-            let problem = fail.problem().unwrap();
+            let problem = fail.problem("qops").unwrap();
             assert_eq!(problem.code, 9, "{input}");
             assert!(problem.message.contains(part), "{}", problem.message);
         }

@@ -5,7 +5,7 @@ mod layout;
 use super::ctx::{Ctx, who};
 use super::fail::{Fail, Outcome};
 use super::report::Report;
-use super::{suggest, words};
+use super::suggest;
 use crate::backend::{self, Backend, Detail, Intent, Kind};
 use crate::bulk::{Look, look};
 use crate::queue::{Message, MessageId, Order, Selection};
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let view = View {
         now: store.begin(&intent)?.at,
         width: ctx.ui.width(),
-        program: &words::program(ctx),
+        program: &ctx.program(),
         verbose: ctx.ui.loudness() == Loudness::Verbose,
     };
     let mut stream = plan.map(|plan| Stream::new(&ctx.ui, plan, vec![]));

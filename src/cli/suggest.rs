@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::fail::Fail;
 use crate::backend::{Depth, Error, Kind, Page};
 use crate::queue::near::nearest;
-use crate::queue::{MessageId, Order, QueueName, Selection};
+use crate::queue::{Hint, MessageId, Order, QueueName, Selection};
 
 /// Words of other tools, and what they are here.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
@@ -110,7 +110,7 @@ pub fn did_you_mean(meant: &[String]) -> Option<String> {
 pub fn explained(fail: Fail, ctx: &Ctx) -> Fail {
     match fail {
         Fail::Store(error) if error.kind() == Kind::NotFound => Fail::Store(explain(error, ctx)),
-        Fail::Store(error) if error.hint_text().is_none() => Fail::Store(general(error)),
+        Fail::Store(error) if error.hinted().is_none() => Fail::Store(general(error)),
         other => other,
     }
 }
@@ -124,21 +124,21 @@ fn general(error: Error) -> Error {
             format!(
                 "{file} and its folder must be writable to whoever runs this; or name another store with --url"
             )
+            .into()
         }
         Kind::Busy | Kind::Timeout | Kind::Unreachable => {
-            "it may pass: run it again; qops doctor looks at the store".to_owned()
+            Hint::from("it may pass: run it again; ").then("doctor", &[]).say(" looks at the store")
         }
-        Kind::Corrupt => "qops doctor looks at the store".to_owned(),
-        Kind::Bug => {
-            "qops doctor looks at the store; if it finds nothing, please report this".to_owned()
-        }
+        Kind::Corrupt => Hint::run("doctor", &[]).say(" looks at the store"),
+        Kind::Bug => Hint::run("doctor", &[])
+            .say(" looks at the store; if it finds nothing, please report this"),
         _ => return error,
     };
     error.hint(hint)
 }
 
 fn explain(error: Error, ctx: &Ctx) -> Error {
-    if error.hint_text().is_some() {
+    if error.hinted().is_some() {
         return error;
     }
     if error.context("store").is_some() {
@@ -156,18 +156,22 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
     };
     if let Some(id) = id {
         return match names.iter().find(|name| name.as_str() == id) {
-            Some(name) => error.hint(format!("'{name}' is a queue, not an id: qops peek {name}")),
+            Some(name) => error.hint(
+                Hint::from(format!("'{name}' is a queue, not an id: "))
+                    .then("peek", &[name.as_str()]),
+            ),
             None => error,
         };
     }
     let typed = queue.unwrap_or_default();
     if is_message(ctx, &typed) {
-        return error.hint(format!("'{typed}' is a message's id: qops show {typed}"));
+        return error
+            .hint(Hint::from(format!("'{typed}' is a message's id: ")).then("show", &[&typed]));
     }
     match nearest(&typed, names.iter().map(QueueName::as_str)) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
         None if names.is_empty() => error.hint("there is no queue in this store yet"),
-        None => error.hint("qops queues lists the queues of this store"),
+        None => error.hint(Hint::run("queues", &[]).say(" lists the queues of this store")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What clap says about a command line, said in our form: `qops: WHAT`, a hint, exit code 2.
 
-use super::suggest;
+use super::{Globals, suggest, words};
 use crate::ui::{Color, Format, Problem, Shown};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::{OsStr, OsString};
@@ -13,6 +13,8 @@ pub struct Glance {
     pub json: bool,
     /// `--color`.
     pub color: Color,
+    /// `--url` and `--context`, for the commands in hints.
+    store: Globals,
     /// The verb, and the words after it up to `--`, each with its place in `typed`.
     verb: Option<String>,
     words: Vec<(usize, OsString)>,
@@ -71,8 +73,21 @@ impl Glance {
                         let next = words.next();
                         value = next.map(|(_, next)| next.to_string_lossy().into_owned());
                     }
-                    let attached = text.strip_prefix("-o").filter(|_| !text.starts_with("--"));
-                    match (name, value.as_deref().or(attached)) {
+                    let attached =
+                        |flag| text.strip_prefix(flag).filter(|_| !text.starts_with("--"));
+                    let of = |flag| {
+                        let joined = attached(flag)
+                            .filter(|rest| !matches!(rest.chars().next(), None | Some('=')));
+                        joined.or(value.as_deref()).map(str::to_owned)
+                    };
+                    match name {
+                        "--url" => glance.store.url.clone_from(&value),
+                        "--context" => glance.store.context.clone_from(&value),
+                        _ if name.starts_with("-u") => glance.store.url = of("-u"),
+                        _ if name.starts_with("-c") => glance.store.context = of("-c"),
+                        _ => {}
+                    }
+                    match (name, value.as_deref().or(attached("-o"))) {
                         ("--color", Some("always")) => glance.color = Color::Always,
                         ("--color", Some("never")) => glance.color = Color::Never,
                         (name, Some(format)) if name.starts_with("-o") => {
@@ -244,7 +259,8 @@ impl Finding<'_> {
                     let queue = self.glance.words.first();
                     let queue = queue.map_or("QUEUE".to_owned(), |(_, queue)| quoted(queue));
                     return vec![format!(
-                        "a payload that begins with '-' goes after --: qops enqueue {queue} -- {}",
+                        "a payload that begins with '-' goes after --: {} enqueue {queue} -- {}",
+                        words::program(&self.glance.store),
                         quoted(OsStr::new(&arg)),
                     )];
                 }
@@ -270,16 +286,21 @@ impl Finding<'_> {
 fn dashes(verb: &str, glance: &Glance) -> Option<String> {
     let (_, later) = glance.words.split_first()?;
     let program = later.iter().find(|(_, word)| is_program(word));
-    let line = match program {
+    match program {
         Some((at, _)) => {
-            let mut words: Vec<String> = glance.typed.iter().map(|word| quoted(word)).collect();
+            let mut words = words::typed(&glance.typed, &glance.store);
             words.insert(*at, "--".to_owned());
-            words.join(" ")
+            let line = words.join(" ");
+            Some(format!("put -- before the command: qops {line}"))
         }
-        None if later.is_empty() => return None,
-        None => format!("{verb} QUEUE -- COMMAND"),
-    };
-    Some(format!("put -- before the command: qops {line}"))
+        None if later.is_empty() => None,
+        None => {
+            let program = words::program(&glance.store);
+            Some(format!(
+                "put -- before the command: {program} {verb} QUEUE -- COMMAND"
+            ))
+        }
+    }
 }
 
 /// What to say where a verb that runs a command was given none.
@@ -292,7 +313,10 @@ pub fn no_command(verb: &str, args: &[OsString]) -> String {
     let unsplit = Some(&glance).filter(|glance| !glance.dashes);
     unsplit
         .and_then(|glance| dashes(verb, glance))
-        .unwrap_or_else(|| format!("put it after --: qops {verb} {queue} -- COMMAND"))
+        .unwrap_or_else(|| {
+            let program = words::program(&glance.store);
+            format!("put it after --: {program} {verb} {queue} -- COMMAND")
+        })
 }
 
 /// Whether a word names a program that is there.
@@ -309,7 +333,7 @@ fn is_program(word: &OsStr) -> bool {
 
 /// A word as it can be typed into a shell.
 fn quoted(word: &OsStr) -> String {
-    super::words::shell_word(&word.to_string_lossy())
+    words::shell_word(&word.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -174,9 +174,7 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
             let queues: Vec<&str> = args.queues.iter().map(QueueName::as_str).collect();
             match engine::trouble(&summary) {
                 Some(fail) => {
-                    if let Some(problem) = fail.problem() {
-                        ctx.complain(&problem);
-                    }
+                    ctx.complain(&fail);
                 }
                 None => engine::say_sum(ctx, &summary, stays, &queues),
             }

@@ -219,7 +219,12 @@ fn what_is_not_known_in_the_file_is_refused() {
         let error = World::new().file(text).resolve(None, None).unwrap_err();
         assert!(error.what.contains(part), "{text}: {error}");
         assert!(
-            error.hint.clone().unwrap_or_default().contains(hint),
+            error
+                .hint
+                .clone()
+                .unwrap_or_default()
+                .to_string()
+                .contains(hint),
             "{text}"
         );
         assert!(!format!("{error:?}").contains(CANARY), "{text}");
@@ -265,7 +270,7 @@ fn passwords_come_from_a_variable_a_private_file_or_a_command() {
         mode(bits);
         let error = take("file:pw").unwrap_err();
         assert!(error.what.contains("read by others"), "{error}");
-        assert!(error.hint.unwrap().starts_with("chmod 600"));
+        assert!(error.hint.unwrap().to_string().starts_with("chmod 600"));
     }
     for (from, part) in [
         ("env:NONE", "'NONE' is not set"),

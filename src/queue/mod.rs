@@ -1,5 +1,6 @@
 //! The pure domain: names, times, messages, selections and the retry ladder. No I/O, no clock, no printing.
 
+pub mod hint;
 pub mod message;
 pub mod name;
 pub mod near;
@@ -9,6 +10,7 @@ pub mod selection;
 pub mod state;
 pub mod time;
 
+pub use hint::Hint;
 pub use message::{
     Attempt, Delivery, Due, End, Enqueued, Headers, Message, NewMessage, Open, QueueCounts, Ttl,
 };

@@ -16,6 +16,7 @@ pub use stream::{Column, Format, Natural, Plan, Row, Shape, Stream};
 pub use table::{Align, Cell, Fit, Table};
 pub use text::Shown;
 
+use crate::queue::Hint;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -146,7 +147,7 @@ pub struct Usage {
     /// What, in a clause.
     pub what: String,
     /// What mends it.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
 impl Usage {
@@ -157,7 +158,7 @@ impl Usage {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }

@@ -272,7 +272,7 @@ fn fields_come_in_the_order_asked_and_a_payload_with_its_other_form() {
         "id  payload\n1   \\xff\n2   t\n"
     );
     let error = put(false, Format::Ndjson, &["paylod"], Shape::Many, &[]).unwrap_err();
-    assert_eq!(error.hint.unwrap(), "did you mean 'payload'?");
+    assert_eq!(error.hint.unwrap().to_string(), "did you mean 'payload'?");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_nack_is_a_failed_attempt_unless_it_says_otherwise() {
 #[test]
 fn a_claim_waits_for_a_first_message() {
     let world = World::new();
-    world.run(&["queue", "set", "jobs"]);
+    world.run(&["queue", "set", "jobs", "--lease", "1m"]);
     let begun = Instant::now();
     assert_eq!(world.run(&["claim", "jobs", "--wait", "300ms"]).code, 1);
     assert!(begun.elapsed() >= Duration::from_millis(300));

@@ -4,6 +4,7 @@
 mod bulk;
 mod claims;
 mod drain;
+mod hints;
 mod matrix;
 mod reading;
 mod sessions;

@@ -120,7 +120,7 @@ fn fill(store: &mut dyn Backend, payload: &[u8]) -> usize {
             Ok(_) => {}
             Err(error) => {
                 assert_eq!(error.kind(), Kind::Full, "{error}");
-                assert!(error.context("path").is_some() && error.hint_text().is_some());
+                assert!(error.context("path").is_some() && error.hinted().is_some());
                 return n;
             }
         }

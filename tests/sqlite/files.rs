@@ -99,7 +99,10 @@ fn an_applications_file_wants_init_and_keeps_its_ways() {
     for access in [Access::Read, Access::Write] {
         let error = open_url(&url, access).err().unwrap();
         assert_eq!(
-            (error.kind(), error.hint_text()),
+            (
+                error.kind(),
+                error.hinted().map(ToString::to_string).as_deref()
+            ),
             (Kind::Schema, Some("qops init"))
         );
     }

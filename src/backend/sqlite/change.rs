@@ -11,7 +11,7 @@ use super::stats::settings;
 use super::walk::{Walk, Walked};
 use crate::queue::retry::{Settings, Window};
 use crate::queue::{
-    Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp, time::micros,
+    Due, Hint, Message, MessageId, OpId, QueueName, Selection, State, Timestamp, time::micros,
 };
 use rusqlite::{Connection, params};
 
@@ -387,7 +387,12 @@ fn remove_queue(conn: &Connection, queue: &QueueName) -> Result<Settings> {
             format!("the queue '{queue}' is not empty; dead letters count, too"),
         )
         .with("queue", queue.as_str())
-        .hint("qops purge deletes what is in it: --all, and --dead --all"));
+        .hint(
+            Hint::run("purge", &[queue.as_str()])
+                .say(" --all\n")
+                .then("purge", &[queue.as_str()])
+                .say(" --dead --all"),
+        ));
     }
     conn.prepare_cached(sql!("queue_forget_keys"))?
         .execute([row.id])?;

@@ -6,6 +6,7 @@ use super::conn::Store;
 use super::look::number;
 use super::place::{beside, filesystem, network_filesystem};
 use super::{full, schema};
+use crate::queue::Hint;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -18,7 +19,7 @@ const CHECKED_WHOLE: u64 = 256 << 20;
 
 pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
-    let mut find = |code, severe, means: String, mend: Option<String>| {
+    let mut find = |code, severe, means: String, mend: Option<Hint>| {
         found.push(Finding {
             code,
             severe,
@@ -35,7 +36,7 @@ pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
             "sqlite_version",
             true,
             means,
-            Some("build qops with SQLite 3.51.3 or newer".to_owned()),
+            Some("build qops with SQLite 3.51.3 or newer".into()),
         );
     }
     let mode: String = store
@@ -57,7 +58,7 @@ pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
                     "mode",
                     true,
                     means,
-                    Some(format!("chmod 600 {}", file.display())),
+                    Some(format!("chmod 600 {}", file.display()).into()),
                 );
             }
         }
@@ -68,7 +69,7 @@ pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
                 "no_reserve",
                 false,
                 means,
-                Some("make room on the disk; the next write makes it again".to_owned()),
+                Some("make room on the disk; the next write makes it again".into()),
             );
         }
     }
@@ -91,7 +92,7 @@ pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
 }
 
 /// What the disk is like.
-fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<String>)) {
+fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<Hint>)) {
     let path = store.file.path.display();
     if let Some(name) = filesystem(&store.file.path).and_then(network_filesystem) {
         let means =
@@ -100,7 +101,7 @@ fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<S
             "network_disk",
             true,
             means,
-            Some("move the file to a local disk".to_owned()),
+            Some("move the file to a local disk".into()),
         );
     }
     if store.file.durability == Durability::Normal {
@@ -110,7 +111,7 @@ fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<S
             "durability",
             false,
             means,
-            Some("leave ?durability=normal out of the URL".to_owned()),
+            Some("leave ?durability=normal out of the URL".into()),
         );
     }
     let log = fs::metadata(beside(&store.file.path, "-wal")).map_or(0, |log| log.len());
@@ -123,7 +124,7 @@ fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<S
             "long_log",
             false,
             means,
-            Some(format!("find it with: fuser {path}")),
+            Some(format!("find it with: fuser {path}").into()),
         );
     }
     if let Some(free) = full::free(&store.file.path).filter(|free| *free < LITTLE_ROOM) {
@@ -132,7 +133,7 @@ fn disk(store: &Store, find: &mut dyn FnMut(&'static str, bool, String, Option<S
             "little_room",
             free < 8 << 20,
             means,
-            Some("make room".to_owned()),
+            Some("make room".into()),
         );
     }
 }
@@ -143,7 +144,7 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
             code: "bad_name",
             severe: true,
             means: format!("another program made a queue '{name}', which no verb can name"),
-            mend: Some("give it another name in the table qops_queue".to_owned()),
+            mend: Some("give it another name in the table qops_queue".into()),
         });
     }
     for report in super::stats::stats(store, None, Depth::Quick)? {
@@ -156,7 +157,7 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
                     "the queue '{queue}' is paused, and {} messages wait in it",
                     report.counts.ready
                 ),
-                mend: Some(format!("qops resume {}", quoted(queue))),
+                mend: Some(Hint::run("resume", &[queue])),
             });
         }
         if report.expired_leases > 0 {
@@ -164,7 +165,7 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
                 code: "expired_leases",
                 severe: false,
                 means: format!("{} messages of '{queue}' were held by workers that are gone; the next claim takes them back", report.expired_leases),
-                mend: Some(format!("qops work {} -- COMMAND", quoted(queue))),
+                mend: Some(Hint::run("work", &[queue]).say(" -- COMMAND")),
             });
         }
         if report.counts.dead > 0 {
@@ -175,7 +176,7 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
                     "{} dead letters of '{queue}' wait for a decision",
                     report.counts.dead
                 ),
-                mend: Some(format!("qops peek {} --dead", quoted(queue))),
+                mend: Some(Hint::run("peek --dead", &[queue])),
             });
         }
     }
@@ -191,7 +192,7 @@ fn promises(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
             severe: true,
             means: format!("{headless} messages wait for a head that their group does not have"),
             mend: Some(
-                "report it: this is a fault of qops, or of whoever wrote to its tables".to_owned(),
+                "report it: this is a fault of qops, or of whoever wrote to its tables".into(),
             ),
         });
     }
@@ -202,7 +203,7 @@ fn promises(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
             severe: true,
             means: format!("{orphans} keys are held for messages that are not there"),
             mend: Some(
-                "report it: this is a fault of qops, or of whoever wrote to its tables".to_owned(),
+                "report it: this is a fault of qops, or of whoever wrote to its tables".into(),
             ),
         });
     }
@@ -227,20 +228,11 @@ fn damaged(store: &Store, how: &str) -> Finding {
         code: "damaged",
         severe: true,
         means: format!("the file is damaged: {}", how.replace('\n', "; ")),
-        mend: Some(format!(
-            "stop all that use it, then: sqlite3 {path} .recover | sqlite3 {path}.recovered"
-        )),
-    }
-}
-
-/// A queue's name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let plain = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@%+=".contains(&byte));
-    if plain {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', "'\\''"))
+        mend: Some(
+            format!(
+                "stop all that use it, then: sqlite3 {path} .recover | sqlite3 {path}.recovered"
+            )
+            .into(),
+        ),
     }
 }

@@ -4,6 +4,7 @@
 use super::super::target::Journal;
 use super::super::{Access, Error, Kind, Migrated, Result, Run};
 use super::conn::Store;
+use crate::queue::Hint;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::time::{Duration, Instant};
 
@@ -59,7 +60,7 @@ pub(super) fn ready(store: &mut Store) -> Result<bool> {
     let missing = |what: &str| {
         Err(Error::new(Kind::Schema, format!("{path} {what}"))
             .with("path", path.clone())
-            .hint("qops init"))
+            .hint(Hint::run("init", &[])))
     };
     match (found, store.access) {
         (Found::Ours(version), Access::Read) if version < VERSION => missing(&format!(

@@ -102,7 +102,12 @@ fn r54_no_log_on_another_machines_disk() {
         let error = open_far(&path, "", access).err().unwrap();
         assert_eq!(error.kind(), Kind::Schema, "{error}");
         assert!(
-            error.what().contains("NFS") && error.hint_text().unwrap().contains("?journal=delete"),
+            error.what().contains("NFS")
+                && error
+                    .hinted()
+                    .unwrap()
+                    .to_string()
+                    .contains("?journal=delete"),
             "{error}"
         );
     }

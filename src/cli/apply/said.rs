@@ -10,9 +10,12 @@ use crate::ui::text::counted;
 impl Job<'_> {
     /// The command line again, with one more flag: before a command, if there is one.
     pub(super) fn retyped(&self, flag: &str) -> String {
-        let typed = self.ctx.args().iter().skip(1);
+        let args = self.ctx.args();
         let mut line = vec!["qops".to_owned()];
-        line.extend(typed.map(|word| words::shell_word(&word.to_string_lossy())));
+        line.extend(words::typed(
+            args.get(1..).unwrap_or_default(),
+            self.ctx.globals(),
+        ));
         let end = line.iter().position(|word| word == "--");
         line.insert(end.unwrap_or(line.len()), flag.to_owned());
         line.join(" ")

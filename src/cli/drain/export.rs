@@ -252,6 +252,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let fail = open(&folder.path().join("no/such")).unwrap_err();
         assert_eq!(fail.code(), Code::Usage);
-        assert!(fail.problem().unwrap().message.ends_with("nothing changed"));
+        assert!(
+            fail.problem("qops")
+                .unwrap()
+                .message
+                .ends_with("nothing changed")
+        );
     }
 }

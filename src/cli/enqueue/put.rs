@@ -363,8 +363,8 @@ fn said_again(error: &Error, what: String) -> Error {
             again = again.with(name, value);
         }
     }
-    if let Some(hint) = error.hint_text() {
-        again = again.hint(hint);
+    if let Some(hint) = error.hinted() {
+        again = again.hint(hint.clone());
     }
     if error.effect() == Effect::Unknown {
         again = again.maybe_done();
