@@ -213,8 +213,23 @@ fn the_first_block_installs_and_works_and_the_second_tests() {
 fn the_crontab_line_is_silent_and_succeeds() {
     let home = Home::new();
     let report = home.path().join("report");
-    std::fs::write(&report, "#!/bin/sh\nexec cat > /dev/null\n").unwrap();
+    std::fs::write(&report, "#!/bin/sh\nexit 0\n").unwrap();
     std::fs::set_permissions(&report, PermissionsExt::from_mode(0o755)).unwrap();
+    // As cron does it: HOME, and a PATH of the system alone.
+    let bin = home.path().join(".cargo/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_qops"), bin.join("qops")).unwrap();
+    let cron = |line: &str| {
+        let out = Command::new("sh")
+            .args(["-c", line])
+            .env_clear()
+            .env("HOME", home.path())
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap();
+        let said = [out.stdout, out.stderr].concat();
+        (String::from_utf8(said).unwrap(), out.status.code())
+    };
     for block in of_language("crontab") {
         let line = block.text.strip_prefix("* * * * * ").unwrap();
         let line = line.replace("/usr/local/bin/report", &report.display().to_string());
@@ -223,8 +238,9 @@ fn the_crontab_line_is_silent_and_succeeds() {
             "qops -q enqueue other x > /dev/null",
             "qops enqueue reports x > /dev/null",
         ] {
-            let (shown, code) = home.run(&format!("{scene}\n{line}"));
+            let (shown, code) = home.run(scene);
             assert_eq!((shown.as_str(), code), ("", 0));
+            assert_eq!(cron(&line), (String::new(), Some(0)));
         }
         let (left, _) = home.run("qops ls -o csv --fields queue,ready,dead");
         assert_eq!(left, "queue,ready,dead\nother,1,0\nreports,0,0\n");

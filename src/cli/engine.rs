@@ -261,7 +261,7 @@ impl Teller<'_> {
             Note::Paused(queue) => ui.note(format!("the queue '{queue}' is paused: it gives nothing")),
             Note::Missing(queue) => ui.detail(format!("there is no queue '{queue}' yet")),
             Note::Unread => ui.warn(
-                "the command succeeded without reading its input; the payload is on its standard input, {} puts it into an argument",
+                "the command succeeded without reading its input; the payload is on its standard input, {} puts it into an argument, --input none says that it wants none",
             ),
             Note::NoRoom(why) => ui.warn(format!("the system has no room for another process, trying again: {why}")),
             Note::StoreLost(error) => ui.warn(format!("the store does not answer; trying again: {error}")),

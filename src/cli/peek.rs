@@ -97,6 +97,8 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     }
     if shown == 0 && !args.select.is_given() {
         only_dead(ctx, store.as_mut(), &args.queue)?;
+    } else if shown == 0 && ids.is_none() {
+        ctx.ui.say(no_match(args));
     }
     Ok(match report.code() {
         Code::Done if args.exit_status && shown == 0 => Code::Nothing,
@@ -114,10 +116,12 @@ fn print(
     now: Timestamp,
     report: &mut Report,
 ) -> Result<u64, Fail> {
+    // Who works on what, where that was asked for: in a look at a whole queue it would only take room.
+    let runs = walk.what.states.contains(&State::Running) && walk.what.states != WAITING;
     let columns = if walk.what.only_dead() {
         of_dead(now)
     } else {
-        of_waiting(now)
+        of_waiting(now, runs)
     };
     let mut stream = Stream::new(&ctx.ui, plan, columns);
     for part in parts(walk.what, ids, walk.reverse) {
@@ -182,6 +186,20 @@ fn more(ctx: &Ctx, store: &mut dyn Backend, what: &Selection, shown: u64) -> Res
     Ok(())
 }
 
+/// That nothing is there of what was asked for.
+fn no_match(args: &Args) -> String {
+    let queue = &args.queue;
+    if args.select.filter.is_given() {
+        return format!("nothing in {queue} matches");
+    }
+    let states: Vec<&str> = if args.select.dead {
+        vec![State::Dead.word()]
+    } else {
+        args.select.state.iter().map(|state| state.word()).collect()
+    };
+    format!("nothing in {queue} is {}", states.join(" or "))
+}
+
 /// An empty queue is no news; one that has nothing but dead letters is.
 fn only_dead(ctx: &Ctx, store: &mut dyn Backend, queue: &QueueName) -> Result<(), Fail> {
     let reports = store.stats(Some(std::slice::from_ref(queue)), Depth::Quick)?;
@@ -219,8 +237,8 @@ fn complain(
     }
 }
 
-fn of_waiting<'a>(now: Timestamp) -> Vec<Column<'a, Message>> {
-    vec![
+fn of_waiting<'a>(now: Timestamp, runs: bool) -> Vec<Column<'a, Message>> {
+    let mut columns = vec![
         id(),
         Column::new(
             "STATE",
@@ -238,11 +256,12 @@ fn of_waiting<'a>(now: Timestamp) -> Vec<Column<'a, Message>> {
         Column::new("AGE", Align::Left, Fit::Whole, move |message: &Message| {
             Cell::new(Shown::new(age_text(now.since(message.enqueued_at))))
         }),
-        tries(),
-        key(),
-        error(),
-        payload(),
-    ]
+    ];
+    if runs {
+        columns.extend([worker(), lease(now)]);
+    }
+    columns.extend([tries(), key(), error(), payload()]);
+    columns
 }
 
 /// The state, and when it ends if that is known.
@@ -283,6 +302,30 @@ fn id<'a>() -> Column<'a, Message> {
     Column::new("ID", Align::Right, Fit::Whole, |message: &Message| {
         Cell::new(Shown::new(&message.id))
     })
+}
+
+fn worker<'a>() -> Column<'a, Message> {
+    Column::new("WORKER", Align::Left, Fit::Whole, |message: &Message| {
+        Cell::new(Shown::new(message.worker.as_deref().unwrap_or_default()))
+    })
+}
+
+fn lease<'a>(now: Timestamp) -> Column<'a, Message> {
+    Column::new(
+        "LEASE",
+        Align::Left,
+        Fit::Whole,
+        move |message: &Message| {
+            let left = message.lease_until.map(|until| {
+                if until <= now {
+                    format!("ended {} ago", age_text(now.since(until)))
+                } else {
+                    format!("{} left", left_text(until.since(now)))
+                }
+            });
+            Cell::new(Shown::new(left.unwrap_or_default()))
+        },
+    )
 }
 
 fn tries<'a>() -> Column<'a, Message> {

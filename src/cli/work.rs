@@ -25,7 +25,7 @@ use std::time::Duration;
     Examples:\n  qops work emails -- sh -c 'echo \"sending $(cat)\"'\n  \
     qops work thumbs -j4 --timeout 2m -- convert {} -resize 200x {}.thumb.jpg\n  \
     qops work orders --follow -j2 -- ./handle-order\n  \
-    * * * * * qops work reports --missing-ok --max-time 50s -- /usr/local/bin/report"
+    * * * * * $HOME/.cargo/bin/qops work reports --missing-ok --max-time 50s -- /usr/local/bin/report"
 )]
 pub struct Args {
     /// The queues; several take turns

@@ -23,6 +23,45 @@ fn a_terminal_gets_tables_and_a_screenful() {
 }
 
 #[test]
+fn who_works_on_what_stands_in_a_table_of_what_runs() {
+    let world = World::new().var("NO_COLOR", "1");
+    world.put("q", &[b"x", b"y"]);
+    world.run(&["claim", "q", "--lease", "1h"]);
+    let (shown, _) = world.terminal(120, &["peek", "q", "--state", "running"]);
+    let lines: Vec<Vec<&str>> = shown
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let head = ["ID", "STATE", "AGE", "WORKER", "LEASE", "TRIES", "PAYLOAD"];
+    assert_eq!(lines[0], head, "{shown}");
+    assert_eq!(lines[1][3], "[WORKER]", "{shown}");
+    assert_eq!(lines[1][5], "left", "{shown}");
+    let (shown, _) = world.terminal(120, &["peek", "q"]);
+    assert!(!shown.contains("WORKER"), "{shown}");
+}
+
+#[test]
+fn a_look_that_finds_nothing_says_so_to_a_terminal_alone() {
+    let world = World::new();
+    world.put("q", &[b"x"]);
+    for (args, said) in [
+        (&["--dead"][..], "nothing in q is dead"),
+        (
+            &["--state", "running,dead"],
+            "nothing in q is running or dead",
+        ),
+        (&["--grep", "nothing"], "nothing in q matches"),
+    ] {
+        let mut line = vec!["peek", "q"];
+        line.extend(args);
+        let (shown, code) = world.terminal(80, &line);
+        assert_eq!((shown.trim(), code), (said, 0), "{args:?}");
+        let ran = world.run(&line);
+        assert_eq!((ran.out, ran.err, ran.code), Default::default(), "{args:?}");
+    }
+}
+
+#[test]
 fn r83_what_a_producer_wrote_does_not_reach_the_terminal() {
     let world = World::new();
     let hostile = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\r\u{9b}31m\u{202e}\u{2028}\u{7f}";
