@@ -26,7 +26,7 @@ end
 
 complete -c qops -n "__fish_qops_needs_command" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_needs_command" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_needs_command" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_needs_command" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -83,7 +83,7 @@ complete -c qops -n "__fish_qops_using_subcommand enqueue" -l max-attempts -d 'S
 complete -c qops -n "__fish_qops_using_subcommand enqueue" -l max-payload -d 'The largest payload that is taken' -r
 complete -c qops -n "__fish_qops_using_subcommand enqueue" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand enqueue" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand enqueue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand enqueue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -121,7 +121,7 @@ complete -c qops -n "__fish_qops_using_subcommand push" -l max-attempts -d 'Star
 complete -c qops -n "__fish_qops_using_subcommand push" -l max-payload -d 'The largest payload that is taken' -r
 complete -c qops -n "__fish_qops_using_subcommand push" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand push" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand push" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand push" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -159,7 +159,7 @@ complete -c qops -n "__fish_qops_using_subcommand send" -l max-attempts -d 'Star
 complete -c qops -n "__fish_qops_using_subcommand send" -l max-payload -d 'The largest payload that is taken' -r
 complete -c qops -n "__fish_qops_using_subcommand send" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand send" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand send" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand send" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -183,7 +183,7 @@ complete -c qops -n "__fish_qops_using_subcommand send" -s v -l verbose -d 'Say 
 complete -c qops -n "__fish_qops_using_subcommand send" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queues" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queues" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand queues" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand queues" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -200,7 +200,7 @@ complete -c qops -n "__fish_qops_using_subcommand queues" -s v -l verbose -d 'Sa
 complete -c qops -n "__fish_qops_using_subcommand queues" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand ls" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand ls" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand ls" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand ls" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -232,7 +232,7 @@ complete -c qops -n "__fish_qops_using_subcommand peek" -l grep -d 'With this te
 complete -c qops -n "__fish_qops_using_subcommand peek" -s n -l limit -d 'At most so many, counted after the other flags; 0 is all' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand peek" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand peek" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand peek" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -252,7 +252,7 @@ complete -c qops -n "__fish_qops_using_subcommand peek" -s v -l verbose -d 'Say 
 complete -c qops -n "__fish_qops_using_subcommand peek" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand show" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand show" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -269,7 +269,7 @@ complete -c qops -n "__fish_qops_using_subcommand show" -s v -l verbose -d 'Say 
 complete -c qops -n "__fish_qops_using_subcommand show" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand stats" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand stats" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand stats" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand stats" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -304,7 +304,7 @@ complete -c qops -n "__fish_qops_using_subcommand requeue" -l delay -d 'Ready af
 complete -c qops -n "__fish_qops_using_subcommand requeue" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand requeue" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand requeue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand requeue" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -345,7 +345,7 @@ complete -c qops -n "__fish_qops_using_subcommand retry" -l delay -d 'Ready afte
 complete -c qops -n "__fish_qops_using_subcommand retry" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand retry" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand retry" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand retry" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -392,7 +392,7 @@ prefix\t''
 discard\t''"
 complete -c qops -n "__fish_qops_using_subcommand drain" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand drain" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -437,7 +437,7 @@ prefix\t''
 discard\t''"
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand redrive" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -475,7 +475,7 @@ complete -c qops -n "__fish_qops_using_subcommand purge" -s n -l limit -d 'At mo
 complete -c qops -n "__fish_qops_using_subcommand purge" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand purge" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand purge" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand purge" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -516,7 +516,7 @@ complete -c qops -n "__fish_qops_using_subcommand work" -l shell -d 'Instead of 
 complete -c qops -n "__fish_qops_using_subcommand work" -l prefetch -d 'Hold at most so many messages beyond those that run' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand work" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -543,7 +543,7 @@ complete -c qops -n "__fish_qops_using_subcommand claim" -l lease -d 'Hold them 
 complete -c qops -n "__fish_qops_using_subcommand claim" -l wait -d 'Wait so long for a first one' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand claim" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand claim" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -561,7 +561,7 @@ complete -c qops -n "__fish_qops_using_subcommand claim" -s v -l verbose -d 'Say
 complete -c qops -n "__fish_qops_using_subcommand claim" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand ack" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand ack" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand ack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand ack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -580,7 +580,7 @@ complete -c qops -n "__fish_qops_using_subcommand nack" -l delay -d 'A failed at
 complete -c qops -n "__fish_qops_using_subcommand nack" -l error -d 'What went wrong; it becomes the message\'s last error' -r
 complete -c qops -n "__fish_qops_using_subcommand nack" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand nack" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand nack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand nack" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -600,7 +600,7 @@ complete -c qops -n "__fish_qops_using_subcommand nack" -s h -l help -d 'Print h
 complete -c qops -n "__fish_qops_using_subcommand extend" -l lease -d 'Hold it so long from now' -r
 complete -c qops -n "__fish_qops_using_subcommand extend" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand extend" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand extend" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand extend" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -617,7 +617,7 @@ complete -c qops -n "__fish_qops_using_subcommand extend" -s v -l verbose -d 'Sa
 complete -c qops -n "__fish_qops_using_subcommand extend" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand queue; and not __fish_seen_subcommand_from set show rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -642,7 +642,7 @@ complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcomm
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -l ttl -d 'Time to live of messages that come without their own [default: none]' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -659,7 +659,7 @@ complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcomm
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -676,7 +676,7 @@ complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcomm
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -693,7 +693,7 @@ complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcomm
 complete -c qops -n "__fish_qops_using_subcommand queue; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand pause" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand pause" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand pause" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand pause" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -710,7 +710,7 @@ complete -c qops -n "__fish_qops_using_subcommand pause" -s v -l verbose -d 'Say
 complete -c qops -n "__fish_qops_using_subcommand pause" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand resume" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand resume" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand resume" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand resume" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -727,7 +727,7 @@ complete -c qops -n "__fish_qops_using_subcommand resume" -s v -l verbose -d 'Sa
 complete -c qops -n "__fish_qops_using_subcommand resume" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand init" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand init" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand init" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand init" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -746,7 +746,7 @@ complete -c qops -n "__fish_qops_using_subcommand init" -s v -l verbose -d 'Say 
 complete -c qops -n "__fish_qops_using_subcommand init" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand doctor" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand doctor" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand doctor" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand doctor" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -763,7 +763,7 @@ complete -c qops -n "__fish_qops_using_subcommand doctor" -s v -l verbose -d 'Sa
 complete -c qops -n "__fish_qops_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand completions" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand completions" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand completions" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand completions" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''
@@ -780,7 +780,7 @@ complete -c qops -n "__fish_qops_using_subcommand completions" -s v -l verbose -
 complete -c qops -n "__fish_qops_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c qops -n "__fish_qops_using_subcommand help" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand help" -s c -l context -d 'The store, by its name in the config file' -r
-complete -c qops -n "__fish_qops_using_subcommand help" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw' -r -f -a "table\t''
+complete -c qops -n "__fish_qops_using_subcommand help" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
 json\t''
 ndjson\t''
 csv\t''

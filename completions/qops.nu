@@ -12,7 +12,7 @@ module completions {
   export extern qops [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -58,7 +58,7 @@ module completions {
     --require-durable         # Refuse a store that may lose acknowledged messages (4)
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops enqueue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops enqueue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -81,7 +81,7 @@ module completions {
   export extern "qops queues" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops queues format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops queues format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -120,7 +120,7 @@ module completions {
     --exit-status(-e)         # Exit with 1 where nothing matches
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops peek format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops peek format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -143,7 +143,7 @@ module completions {
   export extern "qops show" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -166,7 +166,7 @@ module completions {
     --exact                   # Count every message, however long it takes
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops stats format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops stats format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -212,7 +212,7 @@ module completions {
     --expect: string          # Refuse (4) unless exactly so many messages are meant
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops requeue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops requeue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -268,7 +268,7 @@ module completions {
     --output: string@"nu-complete qops drain output" # The command's output: pass, prefix (whole lines with the id before them) or discard [default: pass]
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops drain format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops drain format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -312,7 +312,7 @@ module completions {
     --expect: string          # Refuse (4) unless exactly so many messages are meant
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops purge format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops purge format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -365,7 +365,7 @@ module completions {
     --require-durable         # Refuse (4) a store that may lose acknowledged messages
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops work format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops work format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -391,7 +391,7 @@ module completions {
     --missing-ok              # A queue that was never there is an empty one
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops claim format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops claim format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -413,7 +413,7 @@ module completions {
   export extern "qops ack" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops ack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops ack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -439,7 +439,7 @@ module completions {
     --error: string           # What went wrong; it becomes the message's last error
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops nack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops nack format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -462,7 +462,7 @@ module completions {
     --lease: string           # Hold it so long from now
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops extend format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops extend format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -484,7 +484,7 @@ module completions {
   export extern "qops queue" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops queue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops queue format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -510,7 +510,7 @@ module completions {
     --ttl: string             # Time to live of messages that come without their own [default: none]
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops queue set format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops queue set format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -532,7 +532,7 @@ module completions {
   export extern "qops queue show" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops queue show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops queue show format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -554,7 +554,7 @@ module completions {
   export extern "qops queue rm" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops queue rm format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops queue rm format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -576,7 +576,7 @@ module completions {
   export extern "qops pause" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops pause format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops pause format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -598,7 +598,7 @@ module completions {
   export extern "qops resume" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops resume format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops resume format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -622,7 +622,7 @@ module completions {
     --grants                  # Print what gives others their rights; change nothing
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops init format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops init format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -643,7 +643,7 @@ module completions {
   export extern "qops doctor" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops doctor format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops doctor format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -668,7 +668,7 @@ module completions {
   export extern "qops completions" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops completions format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops completions format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors
@@ -690,7 +690,7 @@ module completions {
   export extern "qops help" [
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
     --context(-c): string     # The store, by its name in the config file
-    -o: string@"nu-complete qops help format" # How records are printed: table, json, ndjson, csv, tsv, id or raw
+    -o: string@"nu-complete qops help format" # How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     --json                    # The same as -o json
     --fields: string          # Only these fields of a record, in this order
     --quiet(-q)               # Say nothing but errors

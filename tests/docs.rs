@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 const README: &str = include_str!("../README.md");
 const SCHEMA: &str = include_str!("../src/cli/topics/schema.md");
 const PRODUCERS: &str = include_str!("../src/cli/topics/producers.md");
+const RECORDS: &str = include_str!("../src/cli/topics/records.md");
 const WORKER: &str = include_str!("../src/cli/topics/worker.md");
 
 /// A block between fences: its language, its text, and the title of its section.
@@ -369,8 +370,59 @@ fn the_topics_statements_run() {
 }
 
 #[test]
+fn every_field_of_every_record_is_told() {
+    let home = Home::new();
+    home.run("qops -q enqueue q x >/dev/null; qops queue set q --ttl 1h; qops claim q | qops nack - --dead");
+    let told = |section: &str| -> BTreeSet<String> {
+        let at = RECORDS.find(&format!("\n{section}")).expect(section);
+        let fields = RECORDS[at..].split("\n\n").nth(1).unwrap();
+        // A name begins after four spaces; several stand before one meaning, with commas.
+        let lines = fields.lines().filter_map(|line| line.strip_prefix("    "));
+        let names = lines.filter(|line| !line.starts_with(' '));
+        names
+            .flat_map(|line| line.split("  ").next().unwrap().split(", "))
+            .map(str::to_owned)
+            .collect()
+    };
+    let set = |fields: &[&str]| fields.iter().map(|&name| name.to_owned()).collect();
+    let mut message: BTreeSet<String> = set(<qops::queue::Message as qops::ui::Row>::FIELDS);
+    let delivery: BTreeSet<String> = set(<qops::queue::Delivery as qops::ui::Row>::FIELDS);
+    message.extend(delivery);
+    assert_eq!(told("A message (peek"), message);
+    for (section, line) in [
+        ("A queue (queues", "qops ls -o csv"),
+        ("A queue's settings", "qops queue show q -o csv"),
+        ("What was done", "qops pause q -o csv"),
+        ("A message that was put in", "qops enqueue q y -o csv"),
+        ("A finding", "qops doctor -o csv"),
+        (
+            "A migration",
+            "qops init --dry-run -o csv --fields v,verb,from,to,dry_run,statements",
+        ),
+    ] {
+        let (shown, code) = home.run(line);
+        assert_eq!(code, 0, "{line}: {shown}");
+        let header = shown.lines().next().unwrap().split(',');
+        let fields: BTreeSet<String> = header.map(str::to_owned).collect();
+        assert_eq!(told(section), fields, "{line}");
+    }
+    let run = told("A run");
+    let (shown, _) = home.run("qops show 1 -o json");
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    for name in shown["history"][0].as_object().unwrap().keys() {
+        assert!(run.contains(name), "{name}");
+    }
+    assert_eq!(run.len(), 10);
+    let (shown, _) = home.run("qops show 99 -o json");
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    for name in shown["error"].as_object().unwrap().keys() {
+        assert!(told("An error").contains(name), "{name}");
+    }
+}
+
+#[test]
 fn the_topics_fit_a_terminal() {
-    for topic in [SCHEMA, PRODUCERS, WORKER] {
+    for topic in [SCHEMA, PRODUCERS, RECORDS, WORKER] {
         let wide = topic.lines().find(|line| line.chars().count() > 80);
         assert_eq!(wide, None);
     }

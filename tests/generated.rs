@@ -14,6 +14,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// The day that stands in every page: a page is the same whenever it is made.
+const DATE: &str = "2026-12-01";
+
 type Files = BTreeMap<String, String>;
 
 fn built() -> clap::Command {
@@ -52,6 +55,18 @@ fn manuals() -> Files {
         }
     }
     files
+}
+
+/// The names of all pages.
+fn names(command: &clap::Command) -> Vec<String> {
+    let mut names = vec!["qops".to_owned()];
+    for verb in command.get_subcommands() {
+        let name = format!("qops-{}", verb.get_name());
+        let under = verb.get_subcommands();
+        let under = under.map(|second| format!("{name}-{}", second.get_name()));
+        names.extend(std::iter::once(name.clone()).chain(under));
+    }
+    names
 }
 
 fn page(command: &clap::Command, name: &str, files: &mut Files) {
@@ -110,30 +125,71 @@ fn page(command: &clap::Command, name: &str, files: &mut Files) {
     let runs_commands = ["qops-work", "qops-drain"].contains(&name);
     environment(&mut rest, runs_commands);
     rest.control("SH", ["SEE ALSO"]);
-    rest.text([bold("qops(1)"), roman(", "), bold("qops help TOPIC")]);
+    let others = names(&built()).into_iter().filter(|other| other != name);
+    let mut pages: Vec<_> = others
+        .flat_map(|other| [bold(format!("{other}(1)")), roman(", ")])
+        .collect();
+    pages.pop();
+    rest.text(pages);
+    rest.control("PP", []);
+    rest.text([
+        bold("qops help topics"),
+        roman(" lists the texts about one thing."),
+    ]);
     out.extend(rest.to_roff().into_bytes());
     let text = once(&String::from_utf8(out).unwrap());
-    // The date stays empty: a page is the same whenever it is made.
     let (preamble, body) = text.split_at(text.find(".SH").unwrap());
     let title = name.to_uppercase();
     let version = env!("CARGO_PKG_VERSION");
-    let text = format!("{preamble}.TH \"{title}\" \"1\" \"\" \"qops {version}\" \"qops\"\n{body}");
+    let text =
+        format!("{preamble}.TH \"{title}\" \"1\" \"{DATE}\" \"qops {version}\" \"qops\"\n{body}");
     files.insert(format!("{name}.1"), text);
 }
 
-/// The page with its preamble in its beginning alone: every part comes with one.
+/// The page as `mandoc -T lint` wants it: its preamble in its beginning alone, where every part comes with one; no line
+/// over 80 bytes, save where lines stand as they are; no break beside a space.
 fn once(page: &str) -> String {
     let is_preamble = |line: &str| line.starts_with(".ie ") || line.starts_with(".el ");
-    let (mut preamble, mut rest) = (vec![], String::new());
+    let (mut preamble, mut rest) = (vec![], Vec::<String>::new());
+    let mut filled = true;
     for line in page.lines() {
-        if !is_preamble(line) {
-            rest += line.trim_end();
-            rest.push('\n');
-        } else if !preamble.contains(&line) {
-            preamble.push(line);
+        let last = rest.last().map(String::as_str);
+        match line {
+            ".nf" | ".fi" => filled = line == ".fi",
+            // An empty line is a space by itself.
+            ".br" if last == Some("") => continue,
+            "" if last == Some(".br") => drop(rest.pop()),
+            _ => {}
+        }
+        if is_preamble(line) {
+            if !preamble.contains(&line) {
+                preamble.push(line);
+            }
+        } else if filled && !line.starts_with(['.', '\'']) {
+            rest.extend(broken(line.trim_end()));
+        } else {
+            rest.push(line.trim_end().to_owned());
         }
     }
-    preamble.join("\n") + "\n" + &rest
+    format!("{}\n{}\n", preamble.join("\n"), rest.join("\n"))
+}
+
+/// Lines of at most 80 bytes, broken at spaces; none begins as a request does.
+fn broken(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().unwrap();
+        let fits = line.len() + 1 + word.len() <= 80;
+        if line.is_empty() {
+            line.push_str(word);
+        } else if fits || word.is_empty() || word.starts_with(['.', '\'']) {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// A text after a help, taken apart: its paragraphs, and its examples under their headings.
@@ -265,6 +321,20 @@ fn completions_are_fresh() {
 #[test]
 fn manuals_are_fresh() {
     fresh("man", &manuals());
+}
+
+#[test]
+fn the_manuals_are_well_formed() {
+    let pages = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("man")).unwrap();
+    let pages: Vec<_> = pages.map(|page| page.unwrap().path()).collect();
+    assert!(pages.len() > 20);
+    let lint = Command::new("mandoc")
+        .args(["-T", "lint"])
+        .args(pages)
+        .output()
+        .unwrap();
+    let said = String::from_utf8([lint.stdout, lint.stderr].concat()).unwrap();
+    assert_eq!(said, "");
 }
 
 #[test]

@@ -54,9 +54,12 @@ use std::ffi::OsString;
     disable_help_subcommand = true,
     subcommand_value_name = "VERB",
     subcommand_help_heading = "Verbs",
-    after_help = "A first try:\n  \
+    after_help = concat!(
+        "A first try:\n  \
         qops enqueue emails '{\"to\":\"ana@example.com\"}'\n  \
-        qops work emails -- sh -c 'echo \"sending $(cat)\"'"
+        qops work emails -- sh -c 'echo \"sending $(cat)\"'\n\n",
+        help::topics!()
+    )
 )]
 pub struct Cli {
     /// Options of every verb.
@@ -77,7 +80,7 @@ pub struct Globals {
     /// The store, by its name in the config file
     #[arg(short, long, global = true, value_name = "NAME")]
     pub context: Option<String>,
-    /// How records are printed: table, json, ndjson, csv, tsv, id or raw
+    /// How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)
     #[arg(
         short = 'o',
         global = true,

@@ -26,7 +26,8 @@ const COUNTED: u64 = 1_000_000;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Shows what is running, ready, delayed and blocked, as it will run; --dead the latest dead letters \
-    first. Nothing changes: no lease, no attempt.\n\n\
+    first. Nothing changes: no lease, no attempt. A terminal gets a table of 20 (-n 0: all), a pipe or a file all of \
+    them as NDJSON.\n\n\
     Examples:\n  qops peek orders\n  qops peek orders --dead --error 429\n  \
     qops peek orders --group customer:7 -o id | qops requeue orders - --delay 5m\n  \
     qops peek orders -e --state ready -q -n 1 > /dev/null && echo something to do"

@@ -218,11 +218,11 @@ fn chosen<R: Row>(asked: &[String], format: Format) -> Result<Vec<&'static str>,
     let mut fields = vec![];
     for name in asked.iter().map(|name| name.trim()) {
         let Some(field) = R::FIELDS.iter().copied().find(|field| *field == name) else {
-            let usage = Usage::new(format!("no field '{name}'"));
-            return Err(match nearest(name, R::FIELDS.iter().copied()) {
-                Some(near) => usage.hint(format!("did you mean '{near}'?")),
-                None => usage.hint(format!("the fields are {}", R::FIELDS.join(", "))),
-            });
+            let near = nearest(name, R::FIELDS.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("did you mean '{near}'?\n"));
+            let all = R::FIELDS.join(", ");
+            return Err(Usage::new(format!("no field '{name}'"))
+                .hint(format!("{near}the fields are {all}")));
         };
         for field in match field {
             "payload" if format != Format::Table => &["payload", "payload_b64"][..],

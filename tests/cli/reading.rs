@@ -228,11 +228,26 @@ fn doctor_init_and_help() {
         (&["help", "worker"], "at least once"),
         (&["help", "producers"], "qops_enqueue"),
         (&["help", "schema"], "qops_messages"),
+        (&["help", "records"], "payload_b64"),
+        (&["help", "topics"], "qops help records"),
+        (&["help"], "qops help exit-codes"),
         (&["completions", "bash"], "complete"),
     ] {
         let ran = world.run(args);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
         assert!(ran.out.contains(part), "{args:?}: {}", ran.out);
+    }
+    for words in [
+        &[][..],
+        &["work"],
+        &["peek"],
+        &["ls"],
+        &["queue"],
+        &["queue", "set"],
+    ] {
+        let asked = [&["help"], words].concat();
+        let flagged = [words, &["--help"]].concat();
+        assert_eq!(world.run(&asked).out, world.run(&flagged).out, "{words:?}");
     }
     for name in ["bash", "zsh", "fish", "powershell", "elvish", "nushell"] {
         let ran = world.run(&["completions", name]);
