@@ -198,7 +198,10 @@ pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summa
     let mut teller = Teller {
         ctx,
         line: None,
-        alone: plan.jobs == 1,
+        // What a command writes to the terminal by itself may end in the middle of a line, and a line of ours would
+        // stick to it and take it away with itself.
+        shows_line: plan.jobs == 1
+            && !(plan.command.output() == Output::Pass && ctx.ui.stdout_is_terminal()),
         done: 0,
         failed: 0,
         dead: 0,
@@ -215,7 +218,7 @@ struct Teller<'a> {
     ctx: &'a Ctx,
     /// The line of progress; taken away while a command runs, so that what it prints stands alone.
     line: Option<Progress>,
-    alone: bool,
+    shows_line: bool,
     done: u64,
     failed: u64,
     dead: u64,
@@ -250,7 +253,7 @@ impl Teller<'_> {
                         ui.warn(format!("message {id} of {queue} failed after it was acknowledged: {error}"));
                     }
                 }
-                if self.alone {
+                if self.shows_line {
                     self.line = Some(ui.status(&self.text()));
                 }
             }

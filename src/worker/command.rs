@@ -89,6 +89,12 @@ impl Command {
         Self::of(OsStr::new("sh"), words, input, output)
     }
 
+    /// Where its output goes.
+    #[must_use]
+    pub fn output(&self) -> Output {
+        self.output
+    }
+
     fn of(program: &OsStr, args: Vec<Word>, input: Input, output: Output) -> Result<Self, Unfit> {
         Ok(Self {
             program: find(program, std::env::var_os("PATH"))?,

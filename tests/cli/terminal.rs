@@ -161,6 +161,19 @@ fn r86_a_question_takes_yes_and_nothing_else_for_yes() {
 }
 
 #[test]
+fn a_line_of_progress_does_not_stick_to_what_a_command_writes() {
+    let work = |output: &[&str]| {
+        let world = World::new();
+        world.put("q", &[b"ana", b"bia"]);
+        let args = [&["work", "q"], output, &["--", "cat"]].concat();
+        world.terminal(80, &args).0
+    };
+    assert_eq!(work(&[]), "anabia2 done\n");
+    let shown = work(&["--output", "discard"]);
+    assert!(shown.contains("1 done, 0 failed, 0 dead"), "{shown:?}");
+}
+
+#[test]
 fn ctrl_c_at_a_question_changes_nothing() {
     let world = World::new();
     world.put("jobs", &[b"a"]);
