@@ -1,6 +1,6 @@
 //! Errors are data until the edge: what went wrong, whether trying again helps, and whether something happened.
 
-use crate::queue::Hint;
+use crate::queue::{Hint, said::system};
 use std::fmt;
 
 /// A result whose error is one word wide, so that the hot path stays small.
@@ -209,7 +209,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.what)?;
         if let Some(source) = &self.0.source {
-            write!(f, ": {source}")?;
+            match source.downcast_ref::<std::io::Error>() {
+                Some(error) => write!(f, ": {}", system(error))?,
+                None => write!(f, ": {source}")?,
+            }
         }
         Ok(())
     }

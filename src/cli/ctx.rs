@@ -6,6 +6,7 @@ use crate::backend::target::Durability;
 use crate::backend::{self, Access, Backend, Kind, OpenOptions, Target, registry};
 use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
 use crate::queue::Skew;
+use crate::queue::said::system;
 use crate::ui::error::ErrorStyle;
 use crate::ui::{Format, Natural, Plan, Row, Shape, Ui};
 use std::cell::{Cell, OnceCell};
@@ -95,7 +96,10 @@ impl Ctx {
         let around = Surroundings {
             var: &var,
             directory: std::env::current_dir().map_err(|error| {
-                ConfigError::new(format!("the working directory is not there: {error}"))
+                ConfigError::new(format!(
+                    "the working directory is not there: {}",
+                    system(&error)
+                ))
             })?,
         };
         let flags = Flags {

@@ -6,8 +6,8 @@ use super::fail::Fail;
 use super::words;
 use crate::backend::{Access, Error, Kind, OpenOptions, registry};
 use crate::config::Password;
-use crate::queue::Skew;
 use crate::queue::time::{duration_text, parse_duration};
+use crate::queue::{Skew, said};
 use crate::ui::Progress;
 use crate::ui::text::counted;
 use crate::worker::guard::{self, Role};
@@ -302,7 +302,7 @@ impl Teller<'_> {
             Why::Signal(number) => self
                 .ctx
                 .ui
-                .say(format!("stopping at signal {number}{rest}")),
+                .say(format!("stopping at {}{rest}", said::signal(*number))),
             Why::OutputClosed => self.ctx.ui.detail("nobody reads the output any more"),
             // Said as the error of the whole run.
             Why::CannotRun(_) | Why::Store(_) => {}

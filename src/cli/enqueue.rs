@@ -11,6 +11,7 @@ use super::queue::attempts;
 use super::when::When;
 use crate::backend::{Conflict, Error, Kind};
 use crate::queue::message::Ttl;
+use crate::queue::said::system;
 use crate::queue::time::{ParseError, parse_duration, parse_size};
 use crate::queue::{Due, Group, Hint, NewMessage, QueueName};
 use crate::ui::text::size;
@@ -290,7 +291,7 @@ fn single(args: &Args, ctx: &Ctx) -> Outcome {
         Err(One::Unreadable(error)) => {
             return Err(Fail::new(
                 Kind::BadInput,
-                format!("the input cannot be read: {error}"),
+                format!("the input cannot be read: {}", system(&error)),
             ));
         }
     };
@@ -352,8 +353,12 @@ fn stream(args: &Args, ctx: &Ctx, framing: Framing) -> Outcome {
     let plan = ctx.plan::<Put>(Natural::Nothing, Shape::Many)?;
     let source = input(args, ctx)?;
     let stop = ctx.listen()?;
-    let batches = read(source, reading(args, framing))
-        .map_err(|error| Fail::System(Code::Bug, format!("no thread can be started: {error}")))?;
+    let batches = read(source, reading(args, framing)).map_err(|error| {
+        Fail::System(
+            Code::Bug,
+            format!("no thread can be started: {}", system(&error)),
+        )
+    })?;
     let mut enqueuer = Enqueuer::new(
         ctx,
         template(args),
@@ -405,7 +410,7 @@ fn input(args: &Args, ctx: &Ctx) -> Result<File, Fail> {
         return File::open(path).map_err(|error| {
             Fail::new(
                 Kind::BadInput,
-                format!("{} cannot be read: {error}", path.display()),
+                format!("{} cannot be read: {}", path.display(), system(&error)),
             )
         });
     }
@@ -417,7 +422,7 @@ fn input(args: &Args, ctx: &Ctx) -> Result<File, Fail> {
     let fd = stdin.as_fd().try_clone_to_owned().map_err(|error| {
         Fail::new(
             Kind::BadInput,
-            format!("standard input cannot be read: {error}"),
+            format!("standard input cannot be read: {}", system(&error)),
         )
     })?;
     Ok(fd.into())

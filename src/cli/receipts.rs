@@ -5,6 +5,7 @@ use super::ctx::Ctx;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did, Report};
 use crate::backend::{Backend, Exchange, Kind, Settle, Settled, Standing, Verdict};
+use crate::queue::said::{json, system};
 use crate::queue::{End, Receipt};
 use crate::ui::Shape;
 use crate::ui::text::counted;
@@ -44,11 +45,11 @@ pub(super) fn read(typed: &[String], stdin: impl BufRead) -> Result<Vec<Receipt>
                 format!("line {number} of standard input: {why}"),
             )
         };
-        let line = line.map_err(|error| bad(error.to_string()))?;
+        let line = line.map_err(|error| bad(system(&error)))?;
         let line = line.trim();
         if line.starts_with('{') {
             let record: HasReceipt<'_> = serde_json::from_str(line)
-                .map_err(|error| bad(format!("no record of claim: {error}")))?;
+                .map_err(|error| bad(format!("no record of claim: {}", json(&error))))?;
             receipts.push(Receipt::from(record.receipt.as_ref()));
         } else if !line.is_empty() {
             receipts.push(Receipt::from(line));

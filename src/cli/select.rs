@@ -3,6 +3,7 @@
 use super::fail::Fail;
 use super::when::When;
 use crate::backend::Kind;
+use crate::queue::said::{json, system};
 use crate::queue::time::parse_duration;
 use crate::queue::{Group, MessageId, QueueName, Selection, State, Timestamp};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -267,7 +268,7 @@ impl Ids {
                 )
             };
             let read = stdin.read_line(&mut line);
-            if read.map_err(|error| bad(error.to_string()))? == 0 {
+            if read.map_err(|error| bad(system(&error)))? == 0 {
                 break;
             }
             let text = line.trim();
@@ -276,7 +277,7 @@ impl Ids {
             }
             if text.starts_with('{') {
                 let record: HasId<'_> = serde_json::from_str(text)
-                    .map_err(|error| bad(format!("no record: {error}")))?;
+                    .map_err(|error| bad(format!("no record: {}", json(&error))))?;
                 self.push(&record.id);
             } else if text.contains(|c: char| c.is_whitespace() || c == '\0') {
                 return Err(bad(

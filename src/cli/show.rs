@@ -101,5 +101,12 @@ pub(super) fn missing(id: &MessageId, gone: bool) -> backend::Error {
     } else {
         format!("there is no message '{id}'")
     };
-    backend::Error::new(Kind::NotFound, what).with("id", id.as_str())
+    let error = backend::Error::new(Kind::NotFound, what).with("id", id.as_str());
+    match id.as_str() {
+        "" => error.hint("the id is empty: what should have printed it found nothing (peek -e exits 1 then)"),
+        text if text.contains(char::is_whitespace) => error.hint(
+            "ids are words of their own; -n1 -o id prints one, and peek, requeue and purge read them from standard input with -",
+        ),
+        _ => error,
+    }
 }

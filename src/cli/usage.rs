@@ -4,6 +4,7 @@ use super::{Globals, suggest, words};
 use crate::ui::{Color, Format, Problem, Shown};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::{OsStr, OsString};
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::Path;
 
 /// What can be known of a command line that cannot be parsed.
@@ -200,7 +201,9 @@ impl Finding<'_> {
             (ErrorKind::InvalidValue, _) if value.is_empty() => format!("{arg} needs a value"),
             (ErrorKind::InvalidValue, _) => format!("{arg}: '{value}' is none of its values"),
             (ErrorKind::ValueValidation, _) => {
-                match std::error::Error::source(self.error).map(ToString::to_string) {
+                let source = std::error::Error::source(self.error);
+                let number = source.and_then(|why| why.downcast_ref::<ParseIntError>());
+                match source.map(|why| number.map_or_else(|| why.to_string(), no_number)) {
                     Some(why) if why.contains(&format!("'{value}'")) => format!("{arg}: {why}"),
                     Some(why) => format!("{arg}: '{value}': {why}"),
                     None => format!("{arg}: '{value}' cannot be taken"),
@@ -278,6 +281,14 @@ impl Finding<'_> {
             }
             _ => vec![],
         }
+    }
+}
+
+/// Why a word is no number, in our words.
+fn no_number(error: &ParseIntError) -> String {
+    match error.kind() {
+        IntErrorKind::PosOverflow => "it is too large".to_owned(),
+        _ => "it is no number from 0 on".to_owned(),
     }
 }
 

@@ -4,9 +4,11 @@ use super::ctx::Ctx;
 use super::engine::{self, positive};
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
+use super::report::{self, Did, Report};
 use crate::backend::Kind;
 use crate::queue::time::parse_duration;
 use crate::queue::{Ladder, QueueName};
+use crate::ui::Shape;
 use crate::worker::{ExitMap, Missing, Mode, Plan, Promise, Source};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -156,6 +158,7 @@ fn nothing_there(args: &Args, ctx: &Ctx) -> Result<bool, Fail> {
 /// Works.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let plan = args.plan(ctx)?;
+    let shape = Did::plan(ctx, Shape::One)?;
     // What is wrong with the command line or the configuration is said by the outer process, once.
     ctx.writable()?;
     if args.require_durable {
@@ -167,7 +170,13 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         || Ok(()),
         |pipe| {
             let stays = args.wait || args.follow;
+            let only = match args.queues.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            };
             if nothing_there(args, ctx)? {
+                let nothing = Report::default().did("work", only, 0);
+                report::print(ctx, shape, &[nothing])?;
                 return Ok(Code::Done);
             }
             let summary = engine::work(ctx, plan, pipe)?;
@@ -178,6 +187,16 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
                 }
                 None => engine::say_sum(ctx, &summary, stays, &queues),
             }
+            let failed = summary.dead + summary.retried + summary.deferred + summary.lost;
+            let did = Did {
+                verb: "work",
+                queue: only,
+                matched: summary.done + failed + summary.released,
+                done: summary.done,
+                failed,
+                skipped: summary.released,
+            };
+            report::print(ctx, shape, &[did])?;
             Ok(Code::from(summary.ending()))
         },
     )

@@ -2,6 +2,7 @@
 
 use super::{ConfigError, Password, Surroundings};
 use crate::queue::near::nearest;
+use crate::queue::said::system;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -65,7 +66,11 @@ impl Config {
                     ..Self::default()
                 })
             }
-            Err(error) => Err(ConfigError::new(format!("{}: {error}", path.display()))),
+            Err(error) => Err(ConfigError::new(format!(
+                "{}: {}",
+                path.display(),
+                system(&error)
+            ))),
         }
     }
 

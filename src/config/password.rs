@@ -1,6 +1,7 @@
 //! Secrets, and where they are taken from.
 
 use super::{ConfigError, Surroundings};
+use crate::queue::said::system;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -106,7 +107,11 @@ impl Password {
 
 fn read_private(path: &std::path::Path) -> Result<String, ConfigError> {
     let failed = |error: std::io::Error| {
-        ConfigError::new(format!("the password file {}: {error}", path.display()))
+        ConfigError::new(format!(
+            "the password file {}: {}",
+            path.display(),
+            system(&error)
+        ))
     };
     // The open file is asked, not the path: it cannot be another one by the time it is read.
     let mut file = std::fs::File::open(path).map_err(failed)?;
@@ -131,7 +136,10 @@ fn run(command: &str) -> Result<String, ConfigError> {
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| {
-            ConfigError::new(format!("the password command cannot be run: {error}"))
+            ConfigError::new(format!(
+                "the password command cannot be run: {}",
+                system(&error)
+            ))
         })?;
     if !output.status.success() {
         return Err(ConfigError::new(format!(

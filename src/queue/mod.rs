@@ -6,6 +6,7 @@ pub mod name;
 pub mod near;
 pub mod record;
 pub mod retry;
+pub mod said;
 pub mod selection;
 pub mod state;
 pub mod time;

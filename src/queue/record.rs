@@ -1,5 +1,6 @@
 //! Records: what stands on a line of NDJSON, and how a payload's bytes are rebuilt from it.
 
+use super::said;
 use super::time::ParseError;
 use super::{Attempt, Delivery, Headers, Message, QueueName, Timestamp};
 use base64::Engine as _;
@@ -195,7 +196,7 @@ pub fn is_json(text: &str) -> bool {
 pub fn json_error(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text)
         .err()
-        .map(|error| error.to_string())
+        .map(|error| said::json(&error))
 }
 
 /// The fields `payload` and `payload_b64`, from which [`rebuild`] makes the same bytes again.
@@ -243,7 +244,7 @@ pub fn rebuild<'a>(
     }
     serde_json::from_str::<String>(raw)
         .map(|text| Cow::Owned(text.into_bytes()))
-        .map_err(|error| ParseError(format!("payload is no text: {error}")))
+        .map_err(|error| ParseError(format!("payload is no text: {}", said::json(&error))))
 }
 
 /// What `enqueue --envelope` takes of a record; it ignores the other fields.
@@ -279,7 +280,7 @@ impl<'a> Envelope<'a> {
     /// What is wrong with the line.
     pub fn parse(line: &'a str) -> Result<(Self, Cow<'a, [u8]>), ParseError> {
         let envelope: Self =
-            serde_json::from_str(line).map_err(|error| ParseError(error.to_string()))?;
+            serde_json::from_str(line).map_err(|error| ParseError(said::json(&error)))?;
         let payload = rebuild(envelope.payload, envelope.payload_b64.as_deref())?;
         Ok((envelope, payload))
     }

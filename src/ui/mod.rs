@@ -16,7 +16,7 @@ pub use stream::{Column, Format, Natural, Plan, Row, Shape, Stream};
 pub use table::{Align, Cell, Fit, Table};
 pub use text::Shown;
 
-use crate::queue::Hint;
+use crate::queue::{Hint, said::system};
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -134,7 +134,9 @@ impl fmt::Display for OutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("standard output was closed"),
-            Self::Failed(error) => write!(f, "standard output cannot be written: {error}"),
+            Self::Failed(error) => {
+                write!(f, "standard output cannot be written: {}", system(error))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use super::slot::Finished;
 use super::verdict::{Count, Ruling, judge};
 use crate::backend::Verdict;
 use crate::queue::time::duration_text;
-use crate::queue::{End, Ladder, Outcome, Reason};
+use crate::queue::{End, Ladder, Outcome, Reason, said};
 use std::time::Duration;
 
 /// The end of a command, judged and not yet settled.
@@ -63,7 +63,10 @@ pub(super) fn judged(
             plan.exit_map.ruling(*code),
             complaint(&ran, || format!("exit {code}")),
         ),
-        How::Signal(signal) => (Ruling::Fail, complaint(&ran, || format!("signal {signal}"))),
+        How::Signal(signal) => (
+            Ruling::Fail,
+            complaint(&ran, || format!("ended by {}", said::signal(*signal))),
+        ),
         How::Timeout => {
             let after = plan.timeout.map_or(String::new(), |timeout| {
                 format!(" after {}", duration_text(timeout))

@@ -295,3 +295,53 @@ fn an_error_is_a_record_where_the_output_is_json() {
         assert!(record["error"]["kind"].is_string(), "{args:?}");
     }
 }
+
+#[test]
+fn what_is_wrong_with_a_value_is_said_in_our_words() {
+    let world = World::new();
+    world.put("q", &[b"x"]);
+    for (line, said) in [
+        (
+            "qops purge q --all --expect two",
+            "'two': it is no number from 0 on",
+        ),
+        ("qops peek q -n 99999999999999999999", "it is too large"),
+        (
+            "qops enqueue q --file /no/such",
+            "No such file or directory\n",
+        ),
+        ("qops enqueue q --file /tmp", "Is a directory\n"),
+        (
+            "echo '{bad' | qops enqueue q --ndjson",
+            "what stands at column 2 does not belong there",
+        ),
+        (
+            "echo '{\"a\":' | qops enqueue q --ndjson",
+            "it ends too soon, at column 5",
+        ),
+        (
+            "echo '{\"x\":1}' | qops requeue q -",
+            "no record: 'id' is missing",
+        ),
+        (
+            "echo '{\"x\":1}' | qops ack -",
+            "no record of claim: 'receipt' is missing",
+        ),
+        ("qops show ''", "hint: the id is empty"),
+        (
+            "qops show \"$(printf '1\\n2')\"",
+            "hint: ids are words of their own; -n1",
+        ),
+        (
+            "qops pause q; qops doctor",
+            "'q' is paused, and 1 message waits in it",
+        ),
+    ] {
+        let ran = world.sh(line);
+        let all = format!("{}{}", ran.out, ran.err);
+        assert!(all.contains(said), "{line}: {all}");
+        for foreign in ["os error", "EOF", "invalid digit", " at line "] {
+            assert!(!all.contains(foreign), "{line}: {all}");
+        }
+    }
+}

@@ -163,3 +163,42 @@ fn of_two_processes_one_says_which_store_it_is() {
         assert_eq!(shown.matches("store: sqlite ~/").count(), 1, "{shown}");
     }
 }
+
+#[test]
+fn work_prints_what_it_did_where_a_format_is_asked_for() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "good", "bad", "later"]);
+    let line = "qops work q -o ndjson --output discard --shell \
+        'case $(cat) in bad) exit 65;; later) exit 75;; esac'";
+    let ran = world.sh(line);
+    assert_eq!(
+        (ran.out.as_str(), ran.code),
+        (
+            "{\"v\":1,\"verb\":\"work\",\"queue\":\"q\",\"matched\":3,\"done\":1,\"failed\":2,\"skipped\":0}\n",
+            1
+        ),
+        "{}",
+        ran.err
+    );
+    let ran = world.sh("qops work nope more --missing-ok -o csv --fields verb,queue,done -- cat");
+    assert_eq!(
+        (ran.out.as_str(), ran.code),
+        ("verb,queue,done\nwork,,0\n", 0)
+    );
+    // A format that it has not is refused before anything is claimed.
+    let ran = world.run(&["work", "q", "-o", "raw", "--", "cat"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+}
+
+#[test]
+fn signals_have_their_names() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "x"]);
+    let ran = world.run(&["work", "q", "--max-attempts", "1", "--shell", "kill -9 $$"]);
+    assert!(
+        ran.err.contains("(attempts): ended by SIGKILL"),
+        "{}",
+        ran.err
+    );
+    assert!(world.run(&["show", "1"]).out.contains("  SIGKILL  "));
+}

@@ -470,7 +470,7 @@ fn r09_r74_a_killed_command_and_one_that_fills_every_pipe() {
         ])
         .is(0);
     let shown = world.show("1");
-    assert_eq!(shown["last_error"], "signal 9");
+    assert_eq!(shown["last_error"], "ended by SIGKILL");
     assert_eq!(
         (&shown["history"][0]["signal"], &shown["attempts"]),
         (&9.into(), &1.into())

@@ -154,8 +154,8 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
                 code: "paused",
                 severe: false,
                 means: format!(
-                    "the queue '{queue}' is paused, and {} messages wait in it",
-                    report.counts.ready
+                    "the queue '{queue}' is paused, and {} in it",
+                    many(report.counts.ready, "message waits", "messages wait")
                 ),
                 mend: Some(Hint::run("resume", &[queue])),
             });
@@ -164,7 +164,10 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
             found.push(Finding {
                 code: "expired_leases",
                 severe: false,
-                means: format!("{} messages of '{queue}' were held by workers that are gone; the next claim takes them back", report.expired_leases),
+                means: format!(
+                    "a worker that held {} of '{queue}' is gone; the next claim takes back what it held",
+                    many(report.expired_leases, "message", "messages")
+                ),
                 mend: Some(Hint::run("work", &[queue]).say(" -- COMMAND")),
             });
         }
@@ -173,14 +176,19 @@ fn queues(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
                 code: "dead_letters",
                 severe: false,
                 means: format!(
-                    "{} dead letters of '{queue}' wait for a decision",
-                    report.counts.dead
+                    "a decision is wanted on {} of '{queue}'",
+                    many(report.counts.dead, "dead letter", "dead letters")
                 ),
                 mend: Some(Hint::run("peek --dead", &[queue])),
             });
         }
     }
     Ok(())
+}
+
+/// A number and its noun.
+fn many(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// What the tables promise each other.
@@ -190,7 +198,10 @@ fn promises(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
         found.push(Finding {
             code: "headless_groups",
             severe: true,
-            means: format!("{headless} messages wait for a head that their group does not have"),
+            means: format!(
+                "{} for a head that the group does not have",
+                many(headless, "message waits", "messages wait")
+            ),
             mend: Some(
                 "report it: this is a fault of qops, or of whoever wrote to its tables".into(),
             ),
@@ -201,7 +212,10 @@ fn promises(store: &Store, found: &mut Vec<Finding>) -> Result<()> {
         found.push(Finding {
             code: "orphan_keys",
             severe: true,
-            means: format!("{orphans} keys are held for messages that are not there"),
+            means: format!(
+                "{} held for a message that is not there",
+                many(orphans, "key is", "keys are")
+            ),
             mend: Some(
                 "report it: this is a fault of qops, or of whoever wrote to its tables".into(),
             ),

@@ -5,6 +5,7 @@ use super::super::exit::Code;
 use super::super::fail::{Fail, Outcome};
 use super::super::report::{self, Did, Report};
 use crate::backend::{Backend, Change, Detail, Kind, Op, Page, Run};
+use crate::queue::said::system;
 use crate::queue::{Cursor, Message, MessageId, Order, Selection, State};
 use crate::ui::{OutError, Shape};
 use std::fs::{File, OpenOptions};
@@ -147,10 +148,12 @@ impl Export<'_> {
                         let what = format!("nobody reads the export any more: exported {done}, the rest is still dead");
                         Fail::System(Code::Partly, what)
                     }
-                    OutError::Failed(error) => failed(&error),
+                    OutError::Failed(error) => failed(&system(&error)),
                 })
             }
-            Sink::File(file) => append(file, lines.as_bytes()).map_err(|error| failed(&error)),
+            Sink::File(file) => {
+                append(file, lines.as_bytes()).map_err(|error| failed(&system(&error)))
+            }
         }
     }
 
@@ -196,8 +199,9 @@ fn open(path: &Path) -> Result<File, Fail> {
             _ => Code::Usage,
         };
         let what = format!(
-            "{} cannot be written: {error}; nothing changed",
-            path.display()
+            "{} cannot be written: {}; nothing changed",
+            path.display(),
+            system(&error)
         );
         Fail::System(code, what)
     })

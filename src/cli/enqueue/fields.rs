@@ -1,6 +1,7 @@
 //! `--key-from '.type,.id'`: fields of a JSON payload, found without building it and without recursion into what is not
 //! asked for; numbers stay as they are written.
 
+use crate::queue::said;
 use crate::queue::time::ParseError;
 use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -126,13 +127,14 @@ impl Place {
                 Step::Index(index) => element(value, *index),
             };
             value = found
-                .map_err(|error| format!("it is no JSON: {error}"))?
+                .map_err(|error| format!("it is no JSON: {}", said::json(&error)))?
                 .ok_or_else(missing)?;
         }
         match value.as_bytes().first() {
             Some(b'"') => {
-                let text: String = serde_json::from_str(value)
-                    .map_err(|error| format!("its field {} is no text: {error}", self.text))?;
+                let text: String = serde_json::from_str(value).map_err(|error| {
+                    format!("its field {} is no text: {}", self.text, said::json(&error))
+                })?;
                 if text.is_empty() {
                     return Err(format!("its field {} is empty", self.text));
                 }

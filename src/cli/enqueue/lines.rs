@@ -4,6 +4,7 @@
 use super::fields::Fields;
 use crate::backend::{Error, Kind};
 use crate::queue::record::{Envelope, json_error};
+use crate::queue::said::system;
 use crate::queue::{Headers, Timestamp};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -200,7 +201,12 @@ impl Reader {
         self.number += 1;
         let mut bounded = (&mut self.source).take(max.saturating_add(1));
         let read = bounded.read_until(framing.end(), &mut self.batch.bytes);
-        read.map_err(|error| self.fail(Kind::BadInput, format!("cannot be read: {error}")))?;
+        read.map_err(|error| {
+            self.fail(
+                Kind::BadInput,
+                format!("cannot be read: {}", system(&error)),
+            )
+        })?;
         let mut end = self.batch.bytes.len();
         if end == start {
             return Ok(false);
@@ -280,8 +286,6 @@ impl Reader {
     fn fail(&self, kind: Kind, why: impl std::fmt::Display) -> Error {
         let unit = self.reading.framing.unit();
         let number = self.number;
-        // A line of ours is the first of the reader of JSON.
-        let why = why.to_string().replace(" at line 1 column ", " at column ");
         Error::new(kind, format!("{unit} {number}: {why}")).with("line", number.to_string())
     }
 

@@ -4,7 +4,7 @@
 use crate::cli::words::{command, shell_word};
 use crate::queue::record::{Kind, kind};
 use crate::queue::time::age_text;
-use crate::queue::{Attempt, Group, Message, Outcome, Reason, State, Timestamp};
+use crate::queue::{Attempt, Group, Message, Outcome, Reason, State, Timestamp, said};
 use crate::ui::text::{counted, size};
 use crate::ui::{Piece, Shown, Tone};
 use std::time::Duration;
@@ -328,7 +328,7 @@ fn ending(run: &Attempt) -> String {
         (Outcome::Timeout, ..) => "timeout".to_owned(),
         (Outcome::Temporary, Some(exit), _) => format!("exit {exit}, not charged"),
         (_, Some(exit), _) => format!("exit {exit}"),
-        (_, None, Some(signal)) => format!("signal {signal}"),
+        (_, None, Some(signal)) => said::signal(signal),
         (outcome, None, None) => outcome.to_string(),
     }
 }
