@@ -382,7 +382,7 @@ complete -c qops -n "__fish_qops_using_subcommand drain" -l export -d 'Append ea
 complete -c qops -n "__fish_qops_using_subcommand drain" -l delay -d 'Ready after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -s j -l jobs -d 'Commands at once [default: 1]' -r
-complete -c qops -n "__fish_qops_using_subcommand drain" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand drain" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 1m]' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
 complete -c qops -n "__fish_qops_using_subcommand drain" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
@@ -427,7 +427,7 @@ complete -c qops -n "__fish_qops_using_subcommand redrive" -l export -d 'Append 
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l delay -d 'Ready after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l expect -d 'Refuse (4) unless exactly so many messages are meant' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -s j -l jobs -d 'Commands at once [default: 1]' -r
-complete -c qops -n "__fish_qops_using_subcommand redrive" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand redrive" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 1m]' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
 complete -c qops -n "__fish_qops_using_subcommand redrive" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
@@ -500,7 +500,7 @@ complete -c qops -n "__fish_qops_using_subcommand work" -l max-messages -d 'Stop
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-time -d 'Stop after so long' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l max-failures -d 'Stop after so many commands that failed (then the exit is 1)' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s j -l jobs -d 'Commands at once [default: 1]' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l lease -d 'How long a message is invisible to others; extended while its command runs [default: the queue\'s, 1m]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l timeout -d 'End a command that runs longer: TERM, then KILL, to everything it started' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l kill-after -d 'From TERM to KILL [default: 10s]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l input -d 'The command\'s standard input: stdin is the payload, none is nothing [default: stdin]' -r -f -a "stdin\t''
@@ -513,7 +513,7 @@ complete -c qops -n "__fish_qops_using_subcommand work" -l max-attempts -d 'Star
 complete -c qops -n "__fish_qops_using_subcommand work" -l backoff -d 'Waits before each retry, the last repeats [default: the queue\'s, 1s,5s,30s,2m,10m,30m]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l exit-map -d 'What exit codes mean, as in 3=dead,4=release: done, fail, temporary, dead, release' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -l shell -d 'Instead of a command: a line for sh -c; the payload is on its standard input, nothing is substituted' -r
-complete -c qops -n "__fish_qops_using_subcommand work" -l prefetch -d 'Hold at most so many messages beyond those that run' -r
+complete -c qops -n "__fish_qops_using_subcommand work" -l prefetch -d 'Hold at most so many messages beyond those that run [default: a quarter of a lease\'s work, at the pace seen]' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s c -l context -d 'The store, by its name in the config file' -r
 complete -c qops -n "__fish_qops_using_subcommand work" -s o -d 'How records are printed: table, json, ndjson, csv, tsv, id or raw (qops help records)' -r -f -a "table\t''
@@ -539,7 +539,7 @@ complete -c qops -n "__fish_qops_using_subcommand work" -s q -l quiet -d 'Say no
 complete -c qops -n "__fish_qops_using_subcommand work" -s v -l verbose -d 'Say more: which store, and why'
 complete -c qops -n "__fish_qops_using_subcommand work" -s h -l help -d 'Print help'
 complete -c qops -n "__fish_qops_using_subcommand claim" -s n -l limit -d 'At most so many' -r
-complete -c qops -n "__fish_qops_using_subcommand claim" -l lease -d 'Hold them so long [default: the queue\'s, 60s]' -r
+complete -c qops -n "__fish_qops_using_subcommand claim" -l lease -d 'Hold them so long [default: the queue\'s, 1m]' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -l wait -d 'Wait so long for a first one' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -s u -l url -d 'The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable' -r
 complete -c qops -n "__fish_qops_using_subcommand claim" -s c -l context -d 'The store, by its name in the config file' -r

@@ -261,7 +261,7 @@ module completions {
     --dry-run                 # Show what would be done; change nothing
     --expect: string          # Refuse (4) unless exactly so many messages are meant
     --jobs(-j): string        # Commands at once [default: 1]
-    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 1m]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
     --kill-after: string      # From TERM to KILL [default: 10s]
     --input: string@"nu-complete qops drain input" # The command's standard input: stdin is the payload, none is nothing [default: stdin]
@@ -348,7 +348,7 @@ module completions {
     --max-time: string        # Stop after so long
     --max-failures: string    # Stop after so many commands that failed (then the exit is 1)
     --jobs(-j): string        # Commands at once [default: 1]
-    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    --lease: string           # How long a message is invisible to others; extended while its command runs [default: the queue's, 1m]
     --timeout: string         # End a command that runs longer: TERM, then KILL, to everything it started
     --kill-after: string      # From TERM to KILL [default: 10s]
     --input: string@"nu-complete qops work input" # The command's standard input: stdin is the payload, none is nothing [default: stdin]
@@ -360,7 +360,7 @@ module completions {
     --exit-map: string        # What exit codes mean, as in 3=dead,4=release: done, fail, temporary, dead, release
     --shell: string           # Instead of a command: a line for sh -c; the payload is on its standard input, nothing is substituted
     --at-most-once            # Acknowledge before the command starts: a failure or a crash loses the message
-    --prefetch: string        # Hold at most so many messages beyond those that run
+    --prefetch: string        # Hold at most so many messages beyond those that run [default: a quarter of a lease's work, at the pace seen]
     --missing-ok              # A queue that was never there is an empty one
     --require-durable         # Refuse (4) a store that may lose acknowledged messages
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable
@@ -386,7 +386,7 @@ module completions {
   # Take messages under a lease, for a loop in any language
   export extern "qops claim" [
     --limit(-n): string       # At most so many
-    --lease: string           # Hold them so long [default: the queue's, 60s]
+    --lease: string           # Hold them so long [default: the queue's, 1m]
     --wait: string            # Wait so long for a first one
     --missing-ok              # A queue that was never there is an empty one
     --url(-u): string         # The store, as in sqlite:./jobs.db; env:NAME takes its URL from a variable

@@ -56,6 +56,9 @@ const PAUSES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Words that have a verb of ours in them and are no command line to be copied.
+const PROSE: &[&str] = &["the first qops enqueue makes it"];
+
 const LONGEST: usize = 600;
 
 fn root() -> PathBuf {
@@ -458,6 +461,33 @@ fn lints_are_expected_not_allowed() {
                 if line.contains(&allow) || line.contains(&allow.replace("#[", "#![")) {
                     broken.push(format!("{name}:{n}: {}", line.trim()));
                 }
+            }
+        }
+    }
+    none(&broken);
+}
+
+/// A command line that a hint names goes through `queue::Hint` or `words::command`, which put the store's flags in.
+#[test]
+fn no_command_line_is_written_into_a_message() {
+    let verbs = qops::cli::verb_names(&<qops::cli::Cli as clap::CommandFactory>::command());
+    let mut broken = vec![];
+    for (name, text) in files("src") {
+        let end = before_tests(&name, &text);
+        let mut help = false;
+        for (n, line) in code(&text).take_while(|(n, _)| *n <= end) {
+            // What stands in an attribute is help, and names no store.
+            help |= line.trim_start().starts_with("#[");
+            let was = help;
+            help &= !line.trim_end().ends_with(")]");
+            let line = PROSE
+                .iter()
+                .fold(line.to_owned(), |line, prose| line.replace(prose, ""));
+            let named = verbs.iter().filter(|verb| *verb != "help").any(|verb| {
+                line.contains(&format!("qops {verb} ")) || line.contains(&format!("qops {verb}\""))
+            });
+            if named && !was {
+                broken.push(format!("{name}:{n}: {}", line.trim()));
             }
         }
     }

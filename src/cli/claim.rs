@@ -30,7 +30,7 @@ pub struct Args {
     /// At most so many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = at_least_one)]
     pub limit: Option<u64>,
-    /// Hold them so long [default: the queue's, 60s]
+    /// Hold them so long [default: the queue's, 1m]
     #[arg(long, value_name = "DURATION", value_parser = lease)]
     pub lease: Option<Duration>,
     /// Wait so long for a first one

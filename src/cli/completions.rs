@@ -9,11 +9,14 @@ use clap::ValueEnum;
 /// `completions`
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
+    mkdir -p ~/.local/share/bash-completion/completions\n  \
     qops completions bash > ~/.local/share/bash-completion/completions/qops\n  \
     qops completions zsh > \"${fpath[1]}/_qops\"\n  \
+    mkdir -p ~/.config/fish/completions\n  \
     qops completions fish > ~/.config/fish/completions/qops.fish\n  \
     qops completions powershell >> $PROFILE\n  \
     qops completions elvish >> ~/.config/elvish/rc.elv\n  \
+    mkdir -p ~/.config/nushell/autoload\n  \
     qops completions nushell > ~/.config/nushell/autoload/qops.nu")]
 pub struct Args {
     /// The shell

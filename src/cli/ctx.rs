@@ -6,6 +6,7 @@ use crate::backend::target::Durability;
 use crate::backend::{self, Access, Backend, Kind, OpenOptions, Target, registry};
 use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
 use crate::queue::Skew;
+use crate::queue::hint::shell_word;
 use crate::queue::said::system;
 use crate::ui::error::ErrorStyle;
 use crate::ui::{Format, Natural, Plan, Row, Shape, Ui};
@@ -237,6 +238,9 @@ impl Ctx {
             identity: identity(),
             skew: Skew::default(),
         };
+        if matches!(access, Access::Write | Access::Init) {
+            folder_is_there(store, target)?;
+        }
         let opened = registry::open(target, &options)?;
         if opened.created {
             let why = match store.origin {
@@ -258,6 +262,27 @@ impl Ctx {
                 .because(error)
                 .into()
         })
+    }
+}
+
+/// Refuses a file in a folder that is not there: only the default store's own is made, since a path that somebody wrote
+/// may be mistyped.
+fn folder_is_there(store: &Store, target: &Target) -> Result<(), Fail> {
+    let folder = target.sqlite().and_then(|file| file.path.parent());
+    let Some(folder) = folder.filter(|_| store.origin != Origin::Default) else {
+        return Ok(());
+    };
+    match std::fs::metadata(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let folder = folder.display().to_string();
+            let what = format!(
+                "cannot make {}: there is no folder {folder}",
+                target.location()
+            );
+            Err(Fail::new(Kind::NotFound, what).hint(format!("mkdir -p {}", shell_word(&folder))))
+        }
+        // Whatever else is wrong, the store says it.
+        _ => Ok(()),
     }
 }
 

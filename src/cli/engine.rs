@@ -23,7 +23,7 @@ pub struct Running {
     /// Commands at once [default: 1]
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<u16>,
-    /// How long a message is invisible to others; extended while its command runs [default: the queue's, 60s]
+    /// How long a message is invisible to others; extended while its command runs [default: the queue's, 1m]
     #[arg(long, value_name = "DURATION", value_parser = super::queue::lease)]
     pub lease: Option<Duration>,
     /// End a command that runs longer: TERM, then KILL, to everything it started

@@ -3,7 +3,7 @@
 use crate::queue::Timestamp;
 use crate::queue::time::ParseError;
 use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use std::str::FromStr;
 
 /// A typed instant, and the zone that was taken for want of one.
@@ -42,16 +42,29 @@ fn parse(text: &str, zone: &TimeZone) -> Result<When, ParseError> {
                 .map_err(|error| ParseError(format!("'{text}': {error}")))?;
             Ok(When {
                 at: Timestamp(at.as_microsecond()),
-                assumed: Some(format!("{local} in {name}, which is {local}{offset}")),
+                assumed: Some(format!(
+                    "{local} in {name}, which is {}",
+                    full(local, offset)
+                )),
             })
         }
         AmbiguousOffset::Gap { .. } => Err(ParseError(format!(
             "'{text}' does not exist in {name}: the clock is put forward over it"
         ))),
         AmbiguousOffset::Fold { before, after } => Err(ParseError(format!(
-            "'{text}' comes twice in {name}: write {local}{before} or {local}{after}"
+            "'{text}' comes twice in {name}: write {} or {}",
+            full(local, before),
+            full(local, after)
         ))),
     }
+}
+
+/// RFC 3339: an offset has its minutes.
+fn full(local: DateTime, offset: Offset) -> String {
+    let minutes = offset.seconds() / 60;
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let (hours, minutes) = (minutes.abs() / 60, minutes.abs() % 60);
+    format!("{local}{sign}{hours:02}:{minutes:02}")
 }
 
 #[cfg(test)]
@@ -75,7 +88,7 @@ mod tests {
         assert_eq!(when.at.to_string(), "2026-12-01T07:11:03.000000Z");
         let said = when.assumed.unwrap();
         assert!(
-            said.contains("America/New_York") && said.ends_with("-05"),
+            said.contains("America/New_York") && said.ends_with("-05:00"),
             "{said}"
         );
         let day = at("2026-07-01").unwrap();

@@ -80,7 +80,7 @@ pub struct Args {
     /// Acknowledge before the command starts: a failure or a crash loses the message
     #[arg(long, help_heading = "The command")]
     pub at_most_once: bool,
-    /// Hold at most so many messages beyond those that run
+    /// Hold at most so many messages beyond those that run [default: a quarter of a lease's work, at the pace seen]
     #[arg(long, value_name = "N", help_heading = "The command")]
     pub prefetch: Option<usize>,
     /// A queue that was never there is an empty one

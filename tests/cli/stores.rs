@@ -110,3 +110,33 @@ fn files_that_are_no_store_are_told_apart() {
         ["peek", "orders", "-u", "sqlite:none.db"],
     ));
 }
+
+#[test]
+fn a_folder_is_made_for_the_default_store_alone() {
+    let world = World::new();
+    let ran = world.run(&["enqueue", "q", "x"]);
+    assert!(ran.code == 0 && world.file().exists(), "{}", ran.err);
+    for line in [
+        "qops -u 'sqlite:no such/x.db' enqueue q x",
+        "qops -u 'sqlite:no such/x.db' init",
+        "qops -u 'sqlite:no such/x.db' queue set q --ttl 1h",
+        "QOPS_URL='sqlite:no such/x.db' qops work q --follow -- cat",
+    ] {
+        let ran = world.sh(line);
+        let err = world.steady(&ran.err);
+        assert_eq!(ran.code, 6, "{line}: {err}");
+        assert!(!world.home.path().join("no such").exists(), "{line}");
+        if !line.contains("work") {
+            assert!(
+                err.contains("there is no folder [HOME]/no such\n"),
+                "{line}: {err}"
+            );
+            assert!(
+                err.contains("hint: mkdir -p '[HOME]/no such'\n"),
+                "{line}: {err}"
+            );
+        }
+    }
+    let ran = world.sh("mkdir -p 'no such' && qops -u 'sqlite:no such/x.db' enqueue q x");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "1\n"), "{}", ran.err);
+}
