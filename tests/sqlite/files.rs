@@ -14,19 +14,22 @@ fn mode(path: &std::path::Path) -> u32 {
 #[test]
 fn r56_files_and_new_folders_are_private_whatever_the_umask() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep/er/q.db");
-    let url = format!("sqlite:{}", path.display());
-    let line = "umask 000; exec \"$0\" -u \"$1\" enqueue a x";
+    // Of the default store alone the folders are made.
+    let line = "umask 000; exec \"$0\" enqueue a x";
     let out = Command::new("sh")
-        .args(["-c", line, env!("CARGO_BIN_EXE_qops"), &url])
+        .args(["-c", line, env!("CARGO_BIN_EXE_qops")])
+        .env("XDG_DATA_HOME", folder.path().join("deep"))
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env_remove("QOPS_URL")
+        .env_remove("QOPS_CONTEXT")
         .output()
         .unwrap();
     assert!(out.status.success());
     for suffix in ["", "-wal", "-shm", ".reserve"] {
-        let file = folder.path().join(format!("deep/er/q.db{suffix}"));
+        let file = folder.path().join(format!("deep/qops/qops.db{suffix}"));
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-    assert_eq!(mode(&folder.path().join("deep/er")), 0o700);
+    assert_eq!(mode(&folder.path().join("deep/qops")), 0o700);
     assert_eq!(mode(&folder.path().join("deep")), 0o700);
 }
 
