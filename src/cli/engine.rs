@@ -11,7 +11,7 @@ use crate::queue::{Skew, said};
 use crate::ui::Progress;
 use crate::ui::text::counted;
 use crate::worker::guard::{self, Role};
-use crate::worker::{Command, Fate, Input, Note, Output, Plan, Summary, Unfit, Why};
+use crate::worker::{Command, Fate, Input, Note, Output, Plan, Source, Summary, Unfit, Why};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -202,6 +202,7 @@ pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summa
         // stick to it and take it away with itself.
         shows_line: plan.jobs == 1
             && !(plan.command.output() == Output::Pass && ctx.ui.stdout_is_terminal()),
+        letters: matches!(plan.source, Source::Dead(_)),
         done: 0,
         failed: 0,
         dead: 0,
@@ -219,6 +220,8 @@ struct Teller<'a> {
     /// The line of progress; taken away while a command runs, so that what it prints stands alone.
     line: Option<Progress>,
     shows_line: bool,
+    /// What is run for are dead letters.
+    letters: bool,
     done: u64,
     failed: u64,
     dead: u64,
@@ -242,6 +245,10 @@ impl Teller<'_> {
                         "message {id} of {queue} asks for another try ({error}); in {}",
                         duration_text(*wait)
                     )),
+                    // Why it died is no news, and not what its command says now.
+                    Fate::Dead { error, .. } if self.letters => {
+                        ui.note(format!("message {id} of {queue} is still a dead letter: {error}"));
+                    }
                     Fate::Dead { reason, error } => {
                         ui.note(format!("message {id} of {queue} is a dead letter ({reason}): {error}"));
                     }

@@ -224,3 +224,33 @@ fn a_command_for_letters_is_asked_for_on_a_terminal() {
     );
     assert_eq!(counts(&world, "orders"), (0, 0));
 }
+
+#[test]
+fn a_run_of_a_drain_is_told_from_what_killed_the_letter() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "x"]);
+    world.run(&["work", "q", "--shell", "echo no >&2; exit 65"]);
+    let ran = world.sh("qops drain q --yes -- sh -c 'echo later >&2; exit 3'");
+    assert!(
+        ran.err
+            .contains("message 1 of q is still a dead letter: later\n"),
+        "{}",
+        ran.err
+    );
+    let shown = world.run(&["show", "1"]).out;
+    assert!(shown.contains("DEAD (exit 65: permanent)"), "{shown}");
+    let line = |label: &str| {
+        let mut lines = shown.lines().filter(|line| line.starts_with(label));
+        (lines.next().map(str::to_owned), lines.count())
+    };
+    let (attempt, more) = line("attempt 1 ");
+    assert!(
+        attempt.unwrap().ends_with("exit 65  no") && more == 0,
+        "{shown}"
+    );
+    let (drained, more) = line("drain ");
+    assert!(
+        drained.unwrap().ends_with("exit 3   later") && more == 0,
+        "{shown}"
+    );
+}
