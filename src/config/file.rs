@@ -15,8 +15,8 @@ pub struct Config {
     pub exists: bool,
     /// The context that is meant where nobody says otherwise.
     pub current: Option<String>,
-    /// The contexts by name.
-    pub contexts: BTreeMap<String, Context>,
+    /// The contexts by name. What is wrong with one matters where it is chosen, and to no other.
+    pub contexts: BTreeMap<String, Result<Context, ConfigError>>,
 }
 
 /// A named store.
@@ -48,7 +48,7 @@ impl Config {
     /// Reads the file; one that is not there is an empty one.
     ///
     /// # Errors
-    /// It cannot be read, is no TOML, or has something in it that is not known.
+    /// It cannot be read, is no TOML, or has something in it beside its contexts that is not known.
     pub fn load(around: &Surroundings<'_>) -> Result<Self, ConfigError> {
         let Some(path) = around.config_file() else {
             return Ok(Self::default());
@@ -99,8 +99,8 @@ impl Config {
             Some(toml::Value::Table(named)) => {
                 for (name, value) in named {
                     let context = Context::read(value).map_err(|error| {
-                        error.inside(&|what| at(format!("[context.{name}]: {what}")))
-                    })?;
+                        error.inside(&|what| at(format!("{}: {what}", heading(name))))
+                    });
                     contexts.insert(name.clone(), context);
                 }
             }
@@ -117,27 +117,37 @@ impl Config {
     /// The context of that name.
     ///
     /// # Errors
-    /// There is none; the nearest is named.
+    /// There is none, and the nearest is named; or something in it cannot be used.
     pub fn context(&self, name: &str) -> Result<&Context, ConfigError> {
-        self.contexts.get(name).ok_or_else(|| {
-            if !self.exists {
-                let what = format!("no context '{name}': there is no config file");
-                return ConfigError::new(what).hint(format!(
-                    "write [context.{name}] with its url into {}",
-                    self.path.display()
-                ));
-            }
-            let error = ConfigError::new(format!("no context '{name}' in {}", self.path.display()));
-            let names = || self.contexts.keys().map(String::as_str);
-            match nearest(name, names()) {
-                Some(near) => error.hint(format!("did you mean '{near}'?")),
-                None if self.contexts.is_empty() => error.hint("it has no context at all"),
-                None => error.hint(format!(
-                    "it has: {}",
-                    names().collect::<Vec<_>>().join(", ")
-                )),
-            }
-        })
+        match self.contexts.get(name) {
+            Some(context) => context.as_ref().map_err(Clone::clone),
+            None => Err(self.missing(name)),
+        }
+    }
+
+    fn missing(&self, name: &str) -> ConfigError {
+        if name.is_empty() {
+            return ConfigError::new("the context's name is empty")
+                .hint("without a name, leave the flag out");
+        }
+        if !self.exists {
+            let what = format!("no context '{name}': there is no config file");
+            return ConfigError::new(what).hint(format!(
+                "write {} with its url into {}",
+                heading(name),
+                self.path.display()
+            ));
+        }
+        let error = ConfigError::new(format!("no context '{name}' in {}", self.path.display()));
+        let names = || self.contexts.keys().map(String::as_str);
+        match nearest(name, names()) {
+            Some(near) => error.hint(format!("did you mean '{near}'?")),
+            None if self.contexts.is_empty() => error.hint("it has no context at all"),
+            None => error.hint(format!(
+                "it has: {}",
+                names().collect::<Vec<_>>().join(", ")
+            )),
+        }
     }
 
     /// Puts variables' values in the place of `${VAR}`.
@@ -149,8 +159,9 @@ impl Config {
     ) -> Result<String, ConfigError> {
         let at = |what: &str| {
             ConfigError::new(format!(
-                "{}: [context.{context}]: {what}",
-                self.path.display()
+                "{}: {}: {what}",
+                self.path.display(),
+                heading(context)
             ))
         };
         let mut out = String::new();
@@ -177,6 +188,16 @@ impl ConfigError {
             hint: self.hint,
             ..at(self.what)
         }
+    }
+}
+
+/// A context's line in the file: a name that TOML does not take bare is quoted.
+fn heading(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if !name.is_empty() && name.chars().all(bare) {
+        format!("[context.{name}]")
+    } else {
+        format!("[context.{}]", toml::Value::from(name))
     }
 }
 

@@ -216,7 +216,8 @@ fn what_is_not_known_in_the_file_is_refused() {
             "",
         ),
     ] {
-        let error = World::new().file(text).resolve(None, None).unwrap_err();
+        let chosen = (text.contains("[context.a]") && !text.contains("current=")).then_some("a");
+        let error = World::new().file(text).resolve(None, chosen).unwrap_err();
         assert!(error.what.contains(part), "{text}: {error}");
         assert!(
             error
@@ -229,6 +230,34 @@ fn what_is_not_known_in_the_file_is_refused() {
         );
         assert!(!format!("{error:?}").contains(CANARY), "{text}");
     }
+}
+
+#[test]
+fn a_broken_context_matters_where_it_is_chosen() {
+    let world = World::new().file("[context.prod]\nurl = 'sqlite:x'\n[context.b]\nurl = 5\n");
+    assert!(world.url(None, None).ends_with("/qops.db"));
+    assert_eq!(world.url(None, Some("prod")), "sqlite:x");
+    let of = |name: &str| world.resolve(None, Some(name)).unwrap_err();
+    assert!(
+        of("b").what.contains("[context.b]: 'url' is a text"),
+        "{}",
+        of("b")
+    );
+    for (name, what, hint) in [
+        ("prd", "no context 'prd'", "did you mean 'prod'?"),
+        ("xxxx", "no context 'xxxx'", "it has: b, prod"),
+        ("", "the context's name is empty", "leave the flag out"),
+    ] {
+        let error = of(name);
+        assert!(error.what.contains(what), "{error}");
+        assert!(error.hint.unwrap().to_string().contains(hint), "{name}");
+    }
+    let error = World::new().resolve(None, Some("my store")).unwrap_err();
+    let hint = error.hint.unwrap().to_string();
+    assert!(
+        hint.starts_with("write [context.\"my store\"] with"),
+        "{hint}"
+    );
 }
 
 #[test]
