@@ -110,7 +110,7 @@ impl Target {
                 place: Place::Sqlite(file),
             }),
             known if SERVERS.contains(&known) => Err(server(known, rest)),
-            unknown => Err(unknown_scheme(unknown)),
+            unknown => Err(unknown_scheme(unknown, rest)),
         }
     }
 
@@ -178,16 +178,25 @@ fn split_scheme(url: &str) -> Option<(String, &str)> {
 
 fn without_scheme(url: &str) -> Error {
     let error = config("the store's URL has no scheme");
-    // What has an @ in it may have a password before it.
-    if url.contains(['@', '=', '?', '#', '%']) || url.starts_with("//") {
-        error.hint("a store is sqlite:PATH")
-    } else {
+    if is_path(url) {
         error.hint(format!("for a SQLite file write sqlite:{url}"))
+    } else {
+        error.hint("a store is sqlite:PATH")
     }
 }
 
-fn unknown_scheme(scheme: &str) -> Error {
-    let error = config(format!("unknown scheme '{scheme}:'")).with("scheme", scheme);
+/// Whether a text can only be meant as a file's path. Any other may be a password, or have one in it, and is not repeated.
+fn is_path(text: &str) -> bool {
+    let begins = ["/", "./", "../"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    let ends = [".db", ".sqlite", ".sqlite3"]
+        .iter()
+        .any(|end| text.ends_with(end));
+    (begins || ends) && !text.starts_with("//") && !text.contains(['@', '=', '?', '#', '%', ':'])
+}
+
+fn unknown_scheme(scheme: &str, rest: &str) -> Error {
     let synonym = match scheme {
         "file" | "sqlite3" | "db" => Some("sqlite"),
         "pg" | "psql" | "pgsql" => Some("postgres"),
@@ -196,7 +205,13 @@ fn unknown_scheme(scheme: &str) -> Error {
         _ => None,
     };
     let known = std::iter::once("sqlite").chain(SERVERS.iter().copied());
-    match synonym.or_else(|| nearest(scheme, known)) {
+    let near = synonym.or_else(|| nearest(scheme, known));
+    if near.is_none() && !rest.starts_with("//") {
+        // A word before a colon that is nothing else may be any secret.
+        return config("the store's URL has an unknown scheme").hint("a store is sqlite:PATH");
+    }
+    let error = config(format!("unknown scheme '{scheme}:'")).with("scheme", scheme);
+    match near {
         Some("sqlite") => error.hint("did you mean 'sqlite:'?"),
         Some(near) => error.hint(format!("did you mean '{near}://'?")),
         None => error.hint("a store is sqlite:PATH"),
@@ -298,6 +313,12 @@ fn sqlite_path(text: &str, base: &Path) -> Result<PathBuf> {
         None => text,
         Some(path) if path.starts_with('/') => path,
         Some(path) => {
+            // A user and a password may stand where the host would.
+            let path = if path.contains(['@', ':', '%']) {
+                "PATH"
+            } else {
+                path
+            };
             return Err(config("a SQLite URL has no host").hint(format!(
                 "write sqlite:{path} for a relative path, sqlite:/{path} for an absolute one"
             )));
@@ -503,6 +524,26 @@ mod tests {
                 !format!("{error:?}{error}{said}").contains(PASSWORD),
                 "{url}"
             );
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_repeated() {
+        for url in [
+            "sqlite://u:hunter2-canary@h/x",
+            "sqlite://hunter2-canary@h/x",
+            "sqlite://u:hunter2-canary%40h/x",
+            "hunter2-canary",
+            "hunter2-canary/x",
+            "//hunter2-canary.db",
+            "hunter2-canary:",
+            "hunter2-canary:x@h",
+        ] {
+            let error = parse(url).unwrap_err();
+            let said = error.hinted().map(ToString::to_string).unwrap_or_default();
+            assert!(said.contains("sqlite:PATH"), "{url}: {said}");
+            let all = format!("{error:?}{error}{said}");
+            assert!(!all.contains("canary"), "{url}: {all}");
         }
     }
 
