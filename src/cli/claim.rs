@@ -1,5 +1,6 @@
 //! `claim`: takes messages under a lease.
 
+use super::buried::Buried;
 use super::ctx::Ctx;
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
@@ -62,14 +63,24 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     let terms = Terms::of(args, store.as_mut())?;
     let deadline = args.wait.map(|wait| Instant::now() + wait);
     let wanted = args.limit.unwrap_or(1);
-    let Some(first) = first(args, ctx, store.as_mut(), &terms, wanted, deadline)? else {
+    let mut buried = Buried::new(ctx, &args.queue, "it was not handed out");
+    let first = first(
+        args,
+        ctx,
+        &mut buried,
+        store.as_mut(),
+        &terms,
+        wanted,
+        deadline,
+    )?;
+    let Some(first) = first else {
         if args.limit.is_some() {
             // An array of none is an array.
             Stream::new(&ctx.ui, plan, columns()).finish()?;
         }
         return Ok(Code::Nothing);
     };
-    hand_out(args, ctx, store.as_mut(), &terms, plan, first)
+    hand_out(args, ctx, &mut buried, store.as_mut(), &terms, plan, first)
 }
 
 /// What is in force: the flag beats the queue's setting, that the default.
@@ -98,7 +109,7 @@ impl Terms {
 /// Claims once.
 fn claim(
     args: &Args,
-    ctx: &Ctx,
+    buried: &mut Buried<'_>,
     store: &mut dyn Backend,
     terms: &Terms,
     max: u64,
@@ -118,11 +129,7 @@ fn claim(
     };
     match store.exchange(&turn)?.claimed {
         Ok(claimed) => {
-            for (id, reason) in &claimed.buried {
-                ctx.ui.warn(format!(
-                    "message {id} is a dead letter now ({reason}); it was not handed out"
-                ));
-            }
+            buried.hear(&claimed.buried);
             Ok(claimed)
         }
         Err(error) if error.kind() == Kind::NotFound && args.missing_ok => Ok(Claimed::default()),
@@ -134,6 +141,7 @@ fn claim(
 fn first(
     args: &Args,
     ctx: &Ctx,
+    buried: &mut Buried<'_>,
     store: &mut dyn Backend,
     terms: &Terms,
     wanted: u64,
@@ -142,9 +150,13 @@ fn first(
     let mut bell = None;
     let mut told = false;
     loop {
-        let claimed = claim(args, ctx, store, terms, wanted)?;
+        let claimed = claim(args, buried, store, terms, wanted)?;
         if !claimed.got.is_empty() {
             return Ok(Some(claimed));
+        }
+        // So many had passed their time that the claim ended at them: what is behind them is not looked at yet.
+        if !claimed.buried.is_empty() && claimed.next == Some(Duration::ZERO) {
+            continue;
         }
         if claimed.paused && !told {
             ctx.ui.note(format!(
@@ -176,6 +188,7 @@ fn first(
 fn hand_out(
     args: &Args,
     ctx: &Ctx,
+    buried: &mut Buried<'_>,
     store: &mut dyn Backend,
     terms: &Terms,
     plan: Plan,
@@ -206,7 +219,7 @@ fn hand_out(
         if left == 0 || !more {
             break;
         }
-        batch = match claim(args, ctx, store, terms, left) {
+        batch = match claim(args, buried, store, terms, left) {
             Ok(next) if next.got.is_empty() => break,
             Ok(next) => next,
             // What was claimed before is handed over all the same.

@@ -1,5 +1,6 @@
 //! What `work` and `drain -- CMD` share: flags of the command, the two processes, and what the worker tells.
 
+use super::buried::Buried;
 use super::ctx::{Ctx, identity};
 use super::exit::Code;
 use super::fail::Fail;
@@ -264,9 +265,9 @@ impl Teller<'_> {
                     self.line = Some(ui.status(&self.text()));
                 }
             }
-            Note::Buried { id, reason } => {
-                self.dead += 1;
-                ui.note(format!("message {id} is a dead letter ({reason}); its command was not run"));
+            Note::Buried { queue, found } => {
+                self.dead += found.len() as u64;
+                Buried::new(self.ctx, queue, "its command was not run").hear(found);
             }
             Note::Paused(queue) => ui.note(format!("the queue '{queue}' is paused: it gives nothing")),
             Note::Missing(queue) => ui.detail(format!("there is no queue '{queue}' yet")),

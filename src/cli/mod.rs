@@ -1,6 +1,7 @@
 //! The command line: what is typed becomes a typed request, and what comes back becomes lines and an exit code.
 
 pub mod apply;
+mod buried;
 pub mod ctx;
 pub mod engine;
 pub mod exit;

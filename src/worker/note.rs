@@ -25,12 +25,12 @@ pub enum Note<'a> {
         /// How long the command ran.
         took: Duration,
     },
-    /// A claim found a message that cannot be started any more; it is a dead letter.
+    /// Messages were found that cannot be started any more; they are dead letters.
     Buried {
-        /// Which message.
-        id: &'a MessageId,
-        /// Why.
-        reason: Reason,
+        /// In this queue.
+        queue: &'a QueueName,
+        /// Which, and why; at least one.
+        found: &'a [(MessageId, Reason)],
     },
     /// The queue is paused: it counts as empty, or is waited for.
     Paused(&'a QueueName),

@@ -352,8 +352,8 @@ impl Worker<'_> {
             // The next of its group may be ready now.
             self.lanes.wet();
             (self.say)(Note::Buried {
-                id: job.id(),
-                reason: Reason::Expired,
+                queue: &job.delivery.message.queue,
+                found: &[(job.id().clone(), Reason::Expired)],
             });
         }
     }
@@ -444,11 +444,11 @@ impl Worker<'_> {
             next,
             cursor,
         } = claimed;
-        for (id, reason) in &buried {
-            self.summary.dead += 1;
+        if !buried.is_empty() {
+            self.summary.dead += buried.len() as u64;
             (self.say)(Note::Buried {
-                id,
-                reason: *reason,
+                queue: &self.lanes.all[lane].queue,
+                found: &buried,
             });
         }
         let at = &mut self.lanes.all[lane];

@@ -206,7 +206,12 @@ impl World {
             told.push(match note {
                 Note::Ended { id, fate, .. } => format!("{id} {}", word(fate)),
                 Note::Started { id, .. } => format!("{id} started"),
-                Note::Buried { id, reason } => format!("{id} buried {reason}"),
+                Note::Buried { found, .. } => {
+                    let each = found
+                        .iter()
+                        .map(|(id, reason)| format!("{id} buried {reason}"));
+                    each.collect::<Vec<_>>().join("\n")
+                }
                 other => {
                     let text = format!("{other:?}");
                     text.split(['(', ' ', '{']).next().unwrap().to_owned()
