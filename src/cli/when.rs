@@ -23,23 +23,34 @@ impl FromStr for When {
     }
 }
 
-/// Reads `2026-12-01T02:11:03Z`, with any offset, or a date or a local time without one.
+/// Reads `2026-12-01T02:11:03Z`, with any offset, or a date or a local time without one. A time before any computer kept
+/// one is a slip.
 fn parse(text: &str, zone: &TimeZone) -> Result<When, ParseError> {
+    let when = read(text, zone)?;
+    if when.at < Timestamp(0) {
+        return Err(ParseError(format!(
+            "'{text}' is before 1970: no message is from then, nor ready since then"
+        )));
+    }
+    Ok(when)
+}
+
+fn read(text: &str, zone: &TimeZone) -> Result<When, ParseError> {
     if let Ok(at) = Timestamp::parse(text) {
         return Ok(When { at, assumed: None });
     }
     let local: DateTime = text.parse().map_err(|_| {
-        ParseError(format!(
+        Timestamp::beyond(text).unwrap_or_else(|| ParseError(format!(
             "'{text}' is no time: write 2026-12-01T02:11:03Z, 2026-12-01T02:11:03-03:00, or 2026-12-01T02:11 for this machine's zone"
-        ))
+        )))
     })?;
     let name = zone.iana_name().unwrap_or("this machine's zone");
     let ambiguous = zone.to_ambiguous_timestamp(local);
     match ambiguous.offset() {
         AmbiguousOffset::Unambiguous { offset } => {
-            let at = offset
-                .to_timestamp(local)
-                .map_err(|error| ParseError(format!("'{text}': {error}")))?;
+            let at = offset.to_timestamp(local).map_err(|error| {
+                Timestamp::beyond(text).unwrap_or_else(|| ParseError(format!("'{text}': {error}")))
+            })?;
             Ok(When {
                 at: Timestamp(at.as_microsecond()),
                 assumed: Some(format!(
@@ -104,6 +115,14 @@ mod tests {
             ("tomorrow", "is no time"),
             ("", "is no time"),
             ("1767225600", "is no time"),
+            ("9999-12-31T23:59:59Z", "too far in the future"),
+            ("9999-12-31T23:59:59-05:00", "too far in the future"),
+            ("9999-12-31T23:59:59", "too far in the future"),
+            ("9999-12-31T25:59:59Z", "is no time"),
+            ("10000-01-01T00:00:00Z", "is no time"),
+            ("0000-01-01T00:00:00Z", "is before 1970"),
+            ("1969-12-31T18:59:59", "is before 1970"),
+            ("-009999-01-01T00:00:00Z", "is too far in the past"),
         ] {
             let error = parse(text, &zone).unwrap_err();
             assert!(error.0.contains(part), "{text}: {error}");

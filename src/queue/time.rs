@@ -29,7 +29,23 @@ impl Timestamp {
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         text.parse::<jiff::Timestamp>()
             .map(|time| Self(time.as_microsecond()))
-            .map_err(|error| ParseError(format!("'{text}' is no RFC 3339 time: {error}")))
+            .map_err(|error| match Self::beyond(text) {
+                Some(beyond) => beyond,
+                None => ParseError(format!("'{text}' is no RFC 3339 time: {error}")),
+            })
+    }
+
+    /// Why a text that has the shape of a time, with a zone or without, is none all the same: it is beyond the calendar.
+    #[must_use]
+    pub fn beyond(text: &str) -> Option<ParseError> {
+        let date = jiff::fmt::temporal::Pieces::parse(text).ok()?.date();
+        match date.year() {
+            9999 => Some(ParseError(format!(
+                "'{text}' is too far in the future: the last time is 9999-12-30T21:59:59Z"
+            ))),
+            -9999 => Some(ParseError(format!("'{text}' is too far in the past"))),
+            _ => None,
+        }
     }
 
     /// How long after `earlier` this is; zero if it is not.
@@ -229,6 +245,28 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
     number.checked_mul(unit).ok_or_else(bad)
 }
 
+/// A size for people: `412 B`, `1.5 KiB`, `16.0 MiB`.
+#[must_use]
+pub fn size_text(bytes: u64) -> String {
+    let tenths = |unit: u64| {
+        let tenths = bytes.saturating_mul(10) / unit;
+        format!("{}.{}", tenths / 10, tenths % 10)
+    };
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", tenths(1 << 10)),
+        1_048_576..1_073_741_824 => format!("{} MiB", tenths(1 << 20)),
+        _ => format!("{} GiB", tenths(1 << 30)),
+    }
+}
+
+/// A size for people that is at least so many bytes, where [`size_text`] rounds down.
+#[must_use]
+pub fn size_text_up(bytes: u64) -> String {
+    let unit = if bytes < 1 << 20 { 1 << 10 } else { 1 << 20 };
+    size_text(bytes.checked_next_multiple_of(unit).unwrap_or(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +335,21 @@ mod tests {
         assert_eq!(parse_size("12"), Ok(12));
         for text in ["", "KiB", "1kb", "1.5MiB", "-1", "99999999999GiB"] {
             assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_written() {
+        for (bytes, text, up) in [
+            (0, "0 B", "0 B"),
+            (1023, "1023 B", "1.0 KiB"),
+            (1536, "1.5 KiB", "2.0 KiB"),
+            (16 << 20, "16.0 MiB", "16.0 MiB"),
+            ((16 << 20) + 1, "16.0 MiB", "17.0 MiB"),
+            (3 << 30, "3.0 GiB", "3.0 GiB"),
+        ] {
+            assert_eq!(size_text(bytes), text);
+            assert_eq!(size_text_up(bytes), up);
         }
     }
 

@@ -1,7 +1,9 @@
 //! How an error is said: one line and its hints, or a record.
 
+use super::text::brief;
 use super::{Loudness, Tone, Ui};
 use crate::queue::record::{Record, Value};
+use std::borrow::Cow;
 
 /// An error, ready to be said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +29,23 @@ pub enum ErrorStyle {
     Json,
 }
 
+/// A command line of which a part is missing is none: a hint that is longer is left out.
+const HINT: usize = 4_096;
+
 impl Problem {
+    fn brief(&self) -> Cow<'_, Self> {
+        let message = brief(&self.message);
+        if matches!(message, Cow::Borrowed(_)) && self.hints.iter().all(|hint| hint.len() <= HINT) {
+            return Cow::Borrowed(self);
+        }
+        let fit = self.hints.iter().filter(|hint| hint.len() <= HINT);
+        Cow::Owned(Self {
+            message: message.into_owned(),
+            hints: fit.cloned().collect(),
+            ..self.clone()
+        })
+    }
+
     /// The record: `{"v":1,"error":{"code","kind","message","hint","effect"}}`.
     #[must_use]
     pub fn record(&self) -> Record {
@@ -47,8 +65,9 @@ impl Problem {
 }
 
 impl Ui {
-    /// Says an error; it is said even with `-q`.
+    /// Says an error; it is said even with `-q`. What it quotes is cut to a length at which it can be read.
     pub fn error(&self, problem: &Problem, style: ErrorStyle) {
+        let problem = &problem.brief();
         match style {
             ErrorStyle::Json => {
                 let json = problem.record().to_json();

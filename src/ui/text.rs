@@ -1,6 +1,7 @@
 //! Text for people. [`Shown`] is the one way for a payload, a name, a header or an error to reach a human format:
 //! nothing in it can move the cursor, write to the clipboard or turn the direction of the line.
 
+pub use crate::queue::time::size_text as size;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use unicode_width::UnicodeWidthStr;
@@ -168,21 +169,6 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A size for people: `412 B`, `1.5 KiB`, `16.0 MiB`.
-#[must_use]
-pub fn size(bytes: u64) -> String {
-    let tenths = |unit: u64| {
-        let tenths = bytes.saturating_mul(10) / unit;
-        format!("{}.{}", tenths / 10, tenths % 10)
-    };
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", tenths(1 << 10)),
-        1_048_576..1_073_741_824 => format!("{} MiB", tenths(1 << 20)),
-        _ => format!("{} GiB", tenths(1 << 30)),
-    }
-}
-
 /// `1 message`, `2 messages`, `2,000 messages`.
 #[must_use]
 pub fn counted(number: u64, one: &str, many: &str) -> String {
@@ -191,6 +177,52 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
         grouped(number),
         if number == 1 { one } else { many }
     )
+}
+
+/// Longer than any queue's name: so many characters of what a message quotes are enough to know it by.
+const QUOTED: usize = 200;
+/// And so many of a message as a whole.
+const MESSAGE: usize = 2_000;
+
+/// A message in which what it quotes from others may be of any length: each quotation is cut, and the whole.
+#[must_use]
+pub fn brief(message: &str) -> Cow<'_, str> {
+    if message.len() <= QUOTED {
+        return Cow::Borrowed(message);
+    }
+    let mut out = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('\'') {
+        out += before;
+        out.push('\'');
+        // A quotation mark within a word is an apostrophe.
+        if before.ends_with(char::is_alphanumeric) {
+            rest = after;
+            continue;
+        }
+        let ends = |(at, _): &(usize, &str)| {
+            let next = after[at + 1..].chars().next();
+            next.is_none_or(|next| next.is_whitespace() || ",;:.?!)=".contains(next))
+        };
+        let end = after
+            .match_indices('\'')
+            .find(ends)
+            .map_or(after.len(), |(at, _)| at);
+        let (quoted, others) = after.split_at(end);
+        out += &cut(quoted, QUOTED);
+        let closing = usize::from(!others.is_empty());
+        out += &others[..closing];
+        rest = &others[closing..];
+    }
+    out += rest;
+    Cow::Owned(cut(&out, MESSAGE).into_owned())
+}
+
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]
@@ -293,6 +325,33 @@ mod tests {
     }
 
     #[test]
+    fn what_a_message_quotes_is_cut() {
+        let (long, cut) = ("é".repeat(300_000), format!("{}…", "é".repeat(200)));
+        let name = "x".repeat(200);
+        for (message, said) in [
+            ("no queue 'q'".to_owned(), "no queue 'q'".to_owned()),
+            (format!("no queue '{name}'"), format!("no queue '{name}'")),
+            (
+                format!("the queue's id '{long}' is none: '{long}', and so on"),
+                format!("the queue's id '{cut}' is none: '{cut}', and so on"),
+            ),
+            (
+                format!("there is no '{long}"),
+                format!("there is no '{cut}"),
+            ),
+            (
+                format!("a 'b'c{long}' d"),
+                format!("a 'b'c{}…' d", "é".repeat(197)),
+            ),
+        ] {
+            assert_eq!(brief(&message), said);
+        }
+        for text in [&long, &"'".repeat(100_000), &"' '".repeat(100_000)] {
+            assert!(brief(text).chars().count() <= 2_001);
+        }
+    }
+
+    #[test]
     fn numbers_for_people() {
         for (number, text) in [
             (0, "0"),
@@ -302,15 +361,6 @@ mod tests {
             (1_234_567, "1,234,567"),
         ] {
             assert_eq!(grouped(number), text);
-        }
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1536, "1.5 KiB"),
-            (16 << 20, "16.0 MiB"),
-            (3 << 30, "3.0 GiB"),
-        ] {
-            assert_eq!(size(bytes), text);
         }
         assert_eq!(counted(1, "letter", "letters"), "1 letter");
         assert_eq!(counted(2000, "letter", "letters"), "2,000 letters");

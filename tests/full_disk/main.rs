@@ -270,7 +270,9 @@ fn r55_a_worker_acknowledges_all_that_it_ran() {
         let said = String::from_utf8(out.stderr).unwrap();
         assert_eq!(out.status.code(), Some(8), "{said}");
         assert!(
-            said.contains("full") && said.contains("bytes free") && said.contains("q.db"),
+            said.contains("full")
+                && said.contains("B free on the disk of ")
+                && said.contains("q.db"),
             "{said}"
         );
         let lines = |path: &Path| -> Vec<String> {
@@ -329,7 +331,7 @@ fn r55_a_command_acknowledges_what_another_claimed() {
         let said = String::from_utf8(out.stderr).unwrap();
         assert_eq!(out.status.code(), Some(8), "{said}");
         assert!(
-            said.contains("full") && said.contains("bytes free"),
+            said.contains("full") && said.contains("B free on the disk of "),
             "{said}"
         );
         whole(&path);

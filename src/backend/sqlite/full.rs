@@ -10,6 +10,7 @@ use super::super::{Access, Claimed, Error, Exchange, Exchanged, Kind, Result, Se
 use super::conn::Store;
 use super::place::beside;
 use super::settle;
+use crate::queue::time::size_text_up;
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -192,7 +193,8 @@ fn say(store: &Store, error: Error) -> Error {
     let missing = (4 * store.disk.reserve).saturating_sub(free(&store.file.path).unwrap_or(0));
     error
         .hint(format!(
-            "make {missing} bytes free on the disk of {path}, then run it again"
+            "make {} free on the disk of {path}, then run it again",
+            size_text_up(missing)
         ))
         .with("path", path)
         .with("missing", missing.to_string())
