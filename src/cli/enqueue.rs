@@ -8,6 +8,7 @@ use super::ctx::Ctx;
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::queue::attempts;
+use super::usage;
 use super::when::When;
 use crate::backend::{Conflict, Error, Kind};
 use crate::queue::message::Ttl;
@@ -16,9 +17,11 @@ use crate::queue::time::{ParseError, parse_duration, parse_size};
 use crate::queue::{Due, Group, Hint, NewMessage, QueueName};
 use crate::ui::text::size;
 use crate::ui::{Format, Natural, Shape};
+use crate::worker::header_variable;
 use fields::Fields;
 use lines::{Batch, Framing, One, Reading, read, read_one};
 use put::{Enqueuer, Put, none};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -185,11 +188,8 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     if let Some(assumed) = args.at.as_ref().and_then(|at| at.assumed.as_ref()) {
         ctx.ui.note(format!("--at is {assumed}"));
     }
-    let from_input = match args.payloads.as_slice() {
-        [] => true,
-        [dash] => dash == "-",
-        _ => false,
-    };
+    headers_are_told_apart(&args.header)?;
+    let from_input = from_input(args, ctx)?;
     let framing = args.cut.framing();
     if !from_input && (framing.is_some() || args.cut.one) {
         return Err(Fail::usage(
@@ -215,6 +215,48 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
         (true, None) => single(args, ctx),
         (true, Some(framing)) => stream(args, ctx, framing),
     }
+}
+
+/// Whether standard input is read: without payloads, or with a sole `-`. One beside payloads may be meant as either, and one
+/// after `--` is a payload.
+fn from_input(args: &Args, ctx: &Ctx) -> Result<bool, Fail> {
+    if args.payloads.is_empty() {
+        return Ok(true);
+    }
+    if !usage::has_word(ctx.args(), "-") {
+        return Ok(false);
+    }
+    if args.payloads.len() > 1 {
+        return Err(
+            Fail::usage("'-' beside other payloads: it stands for standard input").hint(
+                "payloads and standard input are enqueued one after the other; a payload '-' goes after --",
+            ),
+        );
+    }
+    Ok(true)
+}
+
+/// Two headers of one name, or of names that become one variable of the command's: only one of them would reach it.
+fn headers_are_told_apart(headers: &[(String, String)]) -> Result<(), Fail> {
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    for (name, _) in headers {
+        let variable = header_variable(name);
+        match seen.get(&variable) {
+            Some(first) if first == name => {
+                return Err(Fail::usage(format!("the header '{name}' is given twice")));
+            }
+            Some(first) => {
+                return Err(Fail::usage(format!(
+                    "the headers '{first}' and '{name}' are both {variable} to a command"
+                ))
+                .hint(
+                    "names are told apart by their letters and digits alone, whatever their case",
+                ));
+            }
+            None => seen.insert(variable, name),
+        };
+    }
+    Ok(())
 }
 
 /// What every message of this command line has in common.

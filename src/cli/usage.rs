@@ -139,6 +139,8 @@ fn texts(value: Option<&ContextValue>) -> Vec<String> {
 /// What clap found wrong, said our way.
 #[must_use]
 pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) -> Problem {
+    let negative = negative_value(error, command, glance);
+    let error = negative.as_ref().unwrap_or(error);
     let finding = Finding {
         error,
         command,
@@ -146,8 +148,12 @@ pub fn problem(error: &clap::Error, command: &clap::Command, glance: &Glance) ->
         verb: glance.verb(command),
     };
     let mut hints: Vec<String> = vec![];
-    if let (Some(verb @ ("work" | "drain")), false) = (finding.verb, glance.dashes) {
-        hints.extend(dashes(verb, glance));
+    match (finding.verb, glance.dashes || negative.is_some()) {
+        (Some("drain"), false) => {
+            hints.extend(ids(glance).or_else(|| dashes("drain", glance)));
+        }
+        (Some("work"), false) => hints.extend(dashes("work", glance)),
+        _ => {}
     }
     hints.extend(finding.hints());
     if hints.is_empty() {
@@ -284,12 +290,102 @@ impl Finding<'_> {
     }
 }
 
+/// `--delay -1s`: clap takes the value for options of their own, and advice on those would lead astray. Read again with the
+/// value left to its option, the error is the one that the value has.
+fn negative_value(
+    error: &clap::Error,
+    command: &clap::Command,
+    glance: &Glance,
+) -> Option<clap::Error> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let before_dashes = glance.typed.iter().position(|word| word == "--");
+    let typed = &glance.typed[..before_dashes.unwrap_or(glance.typed.len())];
+    let negative = |word: &OsString| {
+        let mut letters = word.to_str().unwrap_or_default().chars();
+        letters.next() == Some('-') && letters.next().is_some_and(|next| next.is_ascii_digit())
+    };
+    let options: Vec<&str> = typed
+        .windows(2)
+        .filter(|pair| negative(&pair[1]))
+        .filter_map(|pair| pair[0].to_str())
+        .filter(|option| option.starts_with('-'))
+        .collect();
+    if options.is_empty() {
+        return None;
+    }
+    let words = std::iter::once(OsStr::new("qops")).chain(glance.typed.iter().map(AsRef::as_ref));
+    let again = taking_hyphens(command.clone(), &options).try_get_matches_from(words);
+    again.err().filter(|error| {
+        matches!(
+            error.kind(),
+            ErrorKind::ValueValidation | ErrorKind::InvalidValue
+        )
+    })
+}
+
+/// The command line with these options, of whatever verb, taking any word for a value.
+fn taking_hyphens(command: clap::Command, options: &[&str]) -> clap::Command {
+    let names = |arg: &clap::Arg| {
+        arg.get_action().takes_values()
+            && options
+                .iter()
+                .any(|option| match option.strip_prefix("--") {
+                    Some(long) => arg.get_long() == Some(long),
+                    None => arg
+                        .get_short()
+                        .is_some_and(|short| option[1..] == *short.encode_utf8(&mut [0; 4])),
+                })
+    };
+    let taking = command.mut_args(|arg| {
+        if names(&arg) {
+            arg.allow_hyphen_values(true)
+        } else {
+            arg
+        }
+    });
+    taking.mut_subcommands(|verb| taking_hyphens(verb, options))
+}
+
 /// Why a word is no number, in our words.
 fn no_number(error: &ParseIntError) -> String {
     match error.kind() {
         IntErrorKind::PosOverflow => "it is too large".to_owned(),
         _ => "it is no number from 0 on".to_owned(),
     }
+}
+
+/// What drain is told of letters by their ids as words: it takes them as flags, since a word may be a command's. None where
+/// no word is an id.
+fn ids(glance: &Glance) -> Option<String> {
+    let (queue, later) = glance.words.split_first()?;
+    let id = |word: &OsString| {
+        let text = word.to_str().unwrap_or_default();
+        (text == "-" || text.starts_with(|first: char| first.is_ascii_digit()))
+            .then(|| text.to_owned())
+    };
+    let ids: Vec<String> = later
+        .iter()
+        .map(|(_, word)| id(word))
+        .collect::<Option<_>>()?;
+    let program = words::program(&glance.store);
+    let queue = quoted(&queue.1);
+    if ids.iter().any(|id| id == "-") {
+        return Some(format!(
+            "{program} requeue {queue} - reads ids from standard input; drain takes them with --id, and a command after --"
+        ));
+    }
+    let named: Vec<String> = ids
+        .iter()
+        .map(|id| format!("--id {}", words::shell_word(id)))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "letters are named with --id: {program} drain {queue} {}; a command goes after --",
+            named.join(" ")
+        )
+    })
 }
 
 /// The command line with the `--` that is missing before a command: `qops work a b -- sh -c x`. Following clap's own
@@ -312,6 +408,14 @@ fn dashes(verb: &str, glance: &Glance) -> Option<String> {
             ))
         }
     }
+}
+
+/// Whether a word stands on the command line, before any `--` and not as an option's value.
+#[must_use]
+pub fn has_word(args: &[OsString], word: &str) -> bool {
+    use clap::CommandFactory;
+    let glance = Glance::at(&super::Cli::command(), args);
+    glance.words.iter().any(|(_, typed)| typed == word)
 }
 
 /// What to say where a verb that runs a command was given none.

@@ -98,13 +98,14 @@ pub(super) fn of_message(
         set("QOPS_GROUP".into(), group.as_str());
     }
     for (name, value) in headers {
-        set(variable(name), value);
+        set(header_variable(name), value);
     }
     all
 }
 
-/// `QOPS_HEADER_NAME`: in capitals, anything but A–Z and 0–9 as `_`.
-fn variable(header: &str) -> String {
+/// The variable that has a header's value for a command, `QOPS_HEADER_NAME`: in capitals, anything but A–Z and 0–9 as `_`.
+#[must_use]
+pub fn header_variable(header: &str) -> String {
     let name = header.chars().map(|letter| {
         let letter = letter.to_ascii_uppercase();
         if letter.is_ascii_uppercase() || letter.is_ascii_digit() {

@@ -40,6 +40,7 @@ mod unix;
 pub mod verdict;
 
 pub use command::{Command, Input, Output, Unfit};
+pub use environment::header_variable;
 pub use link::Reopen;
 pub use note::{Ending, Fate, Note, Summary, Why};
 pub use plan::{Limits, Missing, Mode, Plan, Promise, Source, Terms};

@@ -11,6 +11,7 @@ use crate::queue::record::{Record, Value};
 use crate::queue::{Due, Enqueued, Group, MessageId, NewMessage, QueueName};
 use crate::ui::text::{counted, grouped};
 use crate::ui::{Align, Cell, Column, Fit, OutError, Plan, Row, Shown, Stream};
+use crate::worker::header_variable;
 use std::borrow::Cow;
 
 /// One message that was put in, as a record.
@@ -176,8 +177,14 @@ impl<'c> Enqueuer<'c> {
                 ready_at,
                 expires_at,
             } = &**own;
-            let mut headers = headers.clone();
-            headers.extend(self.template.headers.iter().cloned());
+            // As everywhere, the message's own value beats the flag.
+            let flagged = self.template.headers.iter().filter(|(name, _)| {
+                let variable = header_variable(name);
+                !headers
+                    .iter()
+                    .any(|(own, _)| header_variable(own) == variable)
+            });
+            let headers = headers.iter().chain(flagged).cloned().collect();
             NewMessage {
                 queue: self.template.queue.clone(),
                 payload,

@@ -114,6 +114,71 @@ fn a_payload_that_begins_with_a_dash_goes_after_dashes() {
 }
 
 #[test]
+fn a_negative_value_is_a_bad_value_of_its_option() {
+    for (args, lines) in [
+        (
+            &["enqueue", "q", "a", "--max-attempts", "-1"][..],
+            "--max-attempts <N>: '-1' is no number of attempts\nhint: qops enqueue --help",
+        ),
+        (
+            &["work", "q", "-j", "-1", "--", "true"],
+            "--jobs <N>: '-1' is no number from 1 to 1024\nhint: qops work --help",
+        ),
+        (
+            &["work", "q", "-j", "-1", "true"],
+            "--jobs <N>: '-1' is no number from 1 to 1024\nhint: qops work --help",
+        ),
+        (
+            &["purge", "q", "--expect", "-1"],
+            "--expect <N>: '-1': it is no number from 0 on\nhint: qops purge --help",
+        ),
+        (
+            &["queue", "set", "q", "--lease", "-1s"],
+            "--lease <DURATION>: '-1s' is no duration: it needs a number before each unit, as in 250ms, 30s, 5m, 2h, 1d or \
+             1h30m\nhint: qops queue set --help",
+        ),
+        (
+            &["nack", "--delay", "-1s", "x", "-2"],
+            "--delay <DURATION>: '-1s' is no duration: it needs a number before each unit, as in 250ms, 30s, 5m, 2h, 1d or \
+             1h30m\nhint: qops nack --help",
+        ),
+        // After a flag without a value, and after --, nothing changes.
+        (
+            &["pause", "q", "--json", "-1"],
+            "pause has no option '-1'\nhint: qops pause --help",
+        ),
+        (
+            &["work", "q", "--once", "-1", "--", "-j", "-1"],
+            "work has no option '-1'\nhint: qops work --help",
+        ),
+    ] {
+        assert_eq!(said(args), lines, "{args:?}");
+    }
+}
+
+#[test]
+fn letters_are_drained_by_their_ids_with_a_flag() {
+    for (args, hint) in [
+        (
+            &["drain", "a b", "1", "2"][..],
+            "letters are named with --id: qops drain 'a b' --id 1 --id 2; a command goes after --",
+        ),
+        (
+            &["drain", "q", "-"],
+            "qops requeue q - reads ids from standard input; drain takes them with --id, and a command after --",
+        ),
+        (
+            &["drain", "q", "sh", "1"],
+            "put -- before the command: qops drain q -- sh 1",
+        ),
+    ] {
+        let lines = said(args);
+        let second = lines.lines().nth(1).unwrap();
+        assert_eq!(second, format!("hint: {hint}"), "{args:?}: {lines}");
+    }
+}
+
+#[test]
 fn words_of_other_tools_are_known() {
     for (typed, hint) in [
         ("list", "did you mean 'queues'?"),
