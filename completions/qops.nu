@@ -150,7 +150,7 @@ module completions {
     --verbose(-v)             # Say more: which store, and why
     --color: string@"nu-complete qops show color" # When to use colour
     --help(-h)                # Print help
-    ...ids: string            # The messages' ids
+    ...ids: string            # The messages' ids; - reads ids or records from standard input, one a line
   ]
 
   def "nu-complete qops stats format" [] {

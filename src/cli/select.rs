@@ -134,12 +134,9 @@ impl Flags {
         if self.ids.is_empty() && self.filter.named.is_empty() {
             return Ok(None);
         }
-        let mut ids = Ids::default();
-        let typed = self.ids.iter().chain(&self.filter.named);
-        typed.filter(|id| *id != "-").for_each(|id| ids.push(id));
-        if self.ids.iter().any(|id| id == "-") {
-            ids.read(stdin)?;
-        }
+        let mut ids = Ids::named(&self.ids, stdin)?;
+        let named = self.filter.named.iter();
+        named.filter(|id| *id != "-").for_each(|id| ids.push(id));
         Ok(Some(ids))
     }
 
@@ -204,6 +201,20 @@ pub struct Ids {
 }
 
 impl Ids {
+    /// Those that are typed; `-` among them stands for those on standard input.
+    ///
+    /// # Errors
+    /// A line of standard input that is neither an id nor a record.
+    pub fn named(typed: &[String], stdin: impl BufRead) -> Result<Self, Fail> {
+        let mut ids = Self::default();
+        let words = typed.iter().filter(|id| *id != "-");
+        words.for_each(|id| ids.push(id));
+        if typed.iter().any(|id| id == "-") {
+            ids.read(stdin)?;
+        }
+        Ok(ids)
+    }
+
     /// Names one more, if it is not named yet.
     fn push(&mut self, id: &str) {
         let number = id

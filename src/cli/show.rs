@@ -3,12 +3,14 @@
 mod layout;
 
 use super::ctx::{Ctx, who};
+use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::Report;
+use super::select::Ids;
 use super::suggest;
 use crate::backend::{self, Backend, Detail, Intent, Kind};
 use crate::bulk::{Look, look};
-use crate::queue::{Message, MessageId, Order, Selection};
+use crate::queue::{Hint, Message, MessageId, Order, Selection};
 use crate::ui::{Loudness, Natural, Shape, Stream};
 use layout::View;
 pub(super) use layout::left_text;
@@ -21,19 +23,25 @@ pub(super) use layout::left_text;
     qops show 88120 -o raw > payload"
 )]
 pub struct Args {
-    /// The messages' ids
+    /// The messages' ids; - reads ids or records from standard input, one a line
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }
 
 /// Prints each message.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let shape = if args.ids.len() == 1 {
-        Shape::One
-    } else {
-        Shape::Many
+    let shape = match args.ids.as_slice() {
+        [id] if id != "-" => Shape::One,
+        _ => Shape::Many,
     };
     let plan = ctx.plan::<Message>(Natural::Text, shape)?;
+    let ids = Ids::named(&args.ids, std::io::stdin().lock())?;
+    if ids.is_empty() {
+        if let Some(plan) = plan {
+            Stream::<Message>::new(&ctx.ui, plan, vec![]).finish()?;
+        }
+        return Ok(Code::Done);
+    }
     let mut store = ctx.read()?;
     let intent = Intent {
         verb: "show",
@@ -48,8 +56,8 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     };
     let mut stream = plan.map(|plan| Stream::new(&ctx.ui, plan, vec![]));
     let mut report = Report::default();
-    for id in &args.ids {
-        match find(store.as_mut(), id) {
+    for id in ids.iter() {
+        match find(store.as_mut(), &id) {
             Ok(message) => {
                 if let Some(stream) = &mut stream {
                     stream.push(&message)?;
@@ -63,7 +71,16 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
                 }
                 report.done += 1;
             }
-            Err(error) => report.fail(ctx, &suggest::explained(Fail::from(error), ctx)),
+            Err(error) => {
+                let fail = suggest::explained(Fail::from(error), ctx);
+                // Of a list, each would have the same.
+                let fail = if shape == Shape::One {
+                    fail.hint(which())
+                } else {
+                    fail
+                };
+                report.fail(ctx, &fail);
+            }
         }
     }
     // Nothing found is no value, not an empty one: a program that reads it would take the object for one without fields.
@@ -73,8 +90,14 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     Ok(report.code())
 }
 
-fn find(store: &mut dyn Backend, id: &str) -> Result<Message, backend::Error> {
-    let id = MessageId::from(id);
+fn which() -> Hint {
+    Hint::run("queues", &[])
+        .say(" lists the queues, ")
+        .then("peek", &["QUEUE"])
+        .say(" the messages of one")
+}
+
+fn find(store: &mut dyn Backend, id: &MessageId) -> Result<Message, backend::Error> {
     let what = Selection {
         ids: Some(vec![id.clone()]),
         ..Selection::default()
@@ -91,7 +114,7 @@ fn find(store: &mut dyn Backend, id: &str) -> Result<Message, backend::Error> {
         found = Some(message);
         Ok(false)
     })?;
-    found.ok_or_else(|| missing(&id, looked.gone.contains(&id)))
+    found.ok_or_else(|| missing(id, looked.gone.contains(id)))
 }
 
 /// What is said of an id that is not there; `gone`: it was issued once.

@@ -3,8 +3,8 @@
 use super::said;
 use super::time::ParseError;
 use super::{Attempt, Delivery, Headers, Message, QueueName, Timestamp};
-use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::{DecodeError, Engine as _};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -229,9 +229,9 @@ pub fn rebuild<'a>(
 ) -> Result<Cow<'a, [u8]>, ParseError> {
     if let Some(base64) = base64 {
         let bytes = BASE64.decode(base64);
-        return bytes
-            .map(Cow::Owned)
-            .map_err(|error| ParseError(format!("payload_b64 is no base64: {error}")));
+        return bytes.map(Cow::Owned).map_err(|error| {
+            ParseError(format!("payload_b64 is no base64: {}", no_base64(&error)))
+        });
     }
     let Some(raw) = payload else {
         return Err(ParseError(
@@ -245,6 +245,20 @@ pub fn rebuild<'a>(
     serde_json::from_str::<String>(raw)
         .map(|text| Cow::Owned(text.into_bytes()))
         .map_err(|error| ParseError(format!("payload is no text: {}", said::json(&error))))
+}
+
+fn no_base64(error: &DecodeError) -> String {
+    match error {
+        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => {
+            format!(
+                "what stands at column {} of it does not belong there",
+                at + 1
+            )
+        }
+        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => {
+            "its length is wrong".to_owned()
+        }
+    }
 }
 
 /// What `enqueue --envelope` takes of a record; it ignores the other fields.
@@ -279,6 +293,11 @@ impl<'a> Envelope<'a> {
     /// # Errors
     /// What is wrong with the line.
     pub fn parse(line: &'a str) -> Result<(Self, Cow<'a, [u8]>), ParseError> {
+        // A list would be taken for the fields in their order.
+        let begins = line.trim_start_matches([' ', '\t', '\r', '\n']);
+        if !begins.starts_with('{') && is_json(line) {
+            return Err(ParseError("it is no JSON object".to_owned()));
+        }
         let envelope: Self =
             serde_json::from_str(line).map_err(|error| ParseError(said::json(&error)))?;
         let payload = rebuild(envelope.payload, envelope.payload_b64.as_deref())?;

@@ -216,6 +216,10 @@ impl Plan {
 /// the other too, except from a table, which is for people.
 fn chosen<R: Row>(asked: &[String], format: Format) -> Result<Vec<&'static str>, Usage> {
     let mut fields = vec![];
+    if asked.iter().any(|name| name.trim().is_empty()) {
+        return Err(Usage::new("--fields has an empty name in it")
+            .hint(format!("the fields are {}", R::FIELDS.join(", "))));
+    }
     for name in asked.iter().map(|name| name.trim()) {
         let Some(field) = R::FIELDS.iter().copied().find(|field| *field == name) else {
             let near = nearest(name, R::FIELDS.iter().copied());

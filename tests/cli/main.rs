@@ -8,6 +8,7 @@ mod hints;
 mod matrix;
 mod reading;
 mod sessions;
+mod slips;
 mod stopping;
 mod stores;
 mod terminal;
