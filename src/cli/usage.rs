@@ -264,6 +264,14 @@ impl Finding<'_> {
             ErrorKind::UnknownArgument => {
                 let arg = self.first(ContextKind::InvalidArg);
                 let near = self.of(ContextKind::SuggestedArg);
+                let mut negatives = before_negatives(self.glance);
+                if let Some((option, value)) =
+                    negatives.find(|(option, _)| takes_value(self.command, self.verb, option))
+                {
+                    return vec![format!(
+                        "a value that begins with '-' is joined to its option: {option}={value}"
+                    )];
+                }
                 if self.verb == Some("enqueue") && near.is_empty() && arg.starts_with('-') {
                     let queue = self.glance.words.first();
                     let queue = queue.map_or("QUEUE".to_owned(), |(_, queue)| quoted(queue));
@@ -300,18 +308,7 @@ fn negative_value(
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let before_dashes = glance.typed.iter().position(|word| word == "--");
-    let typed = &glance.typed[..before_dashes.unwrap_or(glance.typed.len())];
-    let negative = |word: &OsString| {
-        let mut letters = word.to_str().unwrap_or_default().chars();
-        letters.next() == Some('-') && letters.next().is_some_and(|next| next.is_ascii_digit())
-    };
-    let options: Vec<&str> = typed
-        .windows(2)
-        .filter(|pair| negative(&pair[1]))
-        .filter_map(|pair| pair[0].to_str())
-        .filter(|option| option.starts_with('-'))
-        .collect();
+    let options: Vec<&str> = before_negatives(glance).map(|(option, _)| option).collect();
     if options.is_empty() {
         return None;
     }
@@ -323,6 +320,20 @@ fn negative_value(
             ErrorKind::ValueValidation | ErrorKind::InvalidValue
         )
     })
+}
+
+/// Options that have a word like `-1s` behind them, each with that word.
+fn before_negatives(glance: &Glance) -> impl Iterator<Item = (&str, &str)> {
+    let before_dashes = glance.typed.iter().position(|word| word == "--");
+    let typed = &glance.typed[..before_dashes.unwrap_or(glance.typed.len())];
+    let pairs = typed.windows(2).filter_map(|pair| {
+        let negative = pair[1].to_str()?;
+        let digits = negative.strip_prefix('-')?;
+        digits
+            .starts_with(|first: char| first.is_ascii_digit())
+            .then_some((pair[0].to_str()?, negative))
+    });
+    pairs.filter(|(option, _)| option.starts_with('-'))
 }
 
 /// The command line with these options, of whatever verb, taking any word for a value.

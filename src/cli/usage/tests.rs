@@ -142,6 +142,10 @@ fn a_negative_value_is_a_bad_value_of_its_option() {
             "--delay <DURATION>: '-1s' is no duration: it needs a number before each unit, as in 250ms, 30s, 5m, 2h, 1d or \
              1h30m\nhint: qops nack --help",
         ),
+        (
+            &["drain", "q", "--to", "-1", "--yes"],
+            "drain has no option '-1'\nhint: a value that begins with '-' is joined to its option: --to=-1",
+        ),
         // After a flag without a value, and after --, nothing changes.
         (
             &["pause", "q", "--json", "-1"],
