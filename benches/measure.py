@@ -227,6 +227,7 @@ def memory():
     look("peek --dead --error", f"exec {d} peek q --dead --error 429")
     look("requeue --all", f"exec {d} requeue q --all --yes")
     sql("d.db", BURY)
+    seconds(f"exec {d} queue set q3 --max-attempts default")
     look("drain --to", f"exec {d} drain q --to q3 --yes")
     sql("d.db", BURY)
     look("drain --export -", f"exec {d} drain q3 --export - --yes")
