@@ -244,10 +244,6 @@ impl Job<'_> {
         match answer {
             Answer::Yes => Ok(()),
             Answer::No => Err(Fail::new(Kind::Refused, "not confirmed; nothing changed")),
-            Answer::Interrupted => Err(Fail::System(
-                Code::Interrupted,
-                "interrupted; nothing changed".to_owned(),
-            )),
             Answer::Nobody => {
                 let what = format!(
                     "this {} {} of {}, and there is no terminal to ask on; nothing changed",

@@ -1,14 +1,11 @@
-//! Questions. One is asked only where somebody can answer: stdin and stderr are terminals. The library looks at stderr
-//! alone and reads the terminal even if stdin is a pipe, so that we test first.
+//! Questions. One is asked only where somebody can answer: stdin and stderr are terminals.
 //!
-//! The prompt hides nothing and a signal with its default action ends the program at once; a verb hangs its own handlers
-//! after it has asked.
+//! The answer is a line as the terminal gives it: erasing, Ctrl-D, Ctrl-C and Ctrl-Z are the system's, and a signal with
+//! its default action ends the program at once; a verb hangs its own handlers after it has asked. A library that reads
+//! key by key (dialoguer) hears no Ctrl-D, and waits.
 
 use super::{Shown, Ui};
-use dialoguer::Input;
-use dialoguer::theme::Theme;
-use std::fmt;
-use std::io;
+use std::io::{self, BufRead};
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,31 +16,6 @@ pub enum Answer {
     No,
     /// There is nobody to ask.
     Nobody,
-    /// Ctrl-C.
-    Interrupted,
-}
-
-/// A question as it stands: the library adds no colon, and repeats it with the answer.
-struct Plain;
-
-impl Theme for Plain {
-    fn format_input_prompt(
-        &self,
-        f: &mut dyn fmt::Write,
-        prompt: &str,
-        _default: Option<&str>,
-    ) -> fmt::Result {
-        write!(f, "{prompt} ")
-    }
-
-    fn format_input_prompt_selection(
-        &self,
-        f: &mut dyn fmt::Write,
-        prompt: &str,
-        answer: &str,
-    ) -> fmt::Result {
-        write!(f, "{prompt} {}", Shown::new(answer))
-    }
 }
 
 impl Ui {
@@ -86,17 +58,18 @@ impl Ui {
         }
         // What is on its way to stdout belongs before the question.
         self.err_text("");
-        let asked = Input::<String>::with_theme(&Plain)
-            .with_prompt(Shown::new(question).as_str())
-            .allow_empty(true)
-            .interact();
-        match asked {
-            Ok(answer) if agrees(&answer) => Ok(Answer::Yes),
-            Ok(_) => Ok(Answer::No),
-            Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
-                Ok(Answer::Interrupted)
-            }
-            Err(dialoguer::Error::IO(error)) => Err(error),
+        self.err_text(&format!("{} ", Shown::new(question)));
+        let mut answer = vec![];
+        let length = io::stdin().lock().read_until(b'\n', &mut answer)?;
+        if !answer.ends_with(b"\n") {
+            // Ctrl-D leaves the cursor behind the question.
+            self.err_text("\n");
         }
+        let answer = String::from_utf8_lossy(&answer);
+        Ok(if length > 0 && agrees(&answer) {
+            Answer::Yes
+        } else {
+            Answer::No
+        })
     }
 }

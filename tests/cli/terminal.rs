@@ -174,6 +174,19 @@ fn a_line_of_progress_does_not_stick_to_what_a_command_writes() {
 }
 
 #[test]
+fn ctrl_d_at_a_question_is_no() {
+    let world = World::new();
+    world.run(&["enqueue", "jobs", "a"]);
+    for typed in [&b"\x04"[..], b"ye\x04\x04", b"yex\x15\r", b"n\x7f\r"] {
+        let (shown, code) = world.answering(80, &["purge", "jobs", "--all"], "[y/N]", typed);
+        assert_eq!(code, 4, "{shown}");
+        assert!(shown.contains("nothing changed"), "{shown}");
+    }
+    let (shown, code) = world.answering(80, &["purge", "jobs", "--all"], "[y/N]", b"x\x7fy\r");
+    assert_eq!(code, 0, "{shown}");
+}
+
+#[test]
 fn ctrl_c_at_a_question_changes_nothing() {
     let world = World::new();
     world.put("jobs", &[b"a"]);
