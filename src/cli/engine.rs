@@ -311,7 +311,10 @@ impl Teller<'_> {
                 .ctx
                 .ui
                 .say(format!("stopping at {}{rest}", said::signal(*number))),
-            Why::OutputClosed => self.ctx.ui.detail("nobody reads the output any more"),
+            Why::OutputClosed => self
+                .ctx
+                .ui
+                .say(format!("taking no more: nobody reads the output{rest}")),
             // Said as the error of the whole run.
             Why::CannotRun(_) | Why::Store(_) => {}
             Why::Finished | Why::Messages | Why::Time | Why::Failures | Why::Asked => {

@@ -12,7 +12,6 @@ use super::start::{self, Refusal};
 use super::unix::{self, Reaper};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal};
-use signal_hook::consts::SIGPIPE;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -70,6 +69,8 @@ pub(super) struct Ran {
     pub(super) stderr: Vec<u8>,
     /// It ended well and had read nothing of its payload, and no argument held it.
     pub(super) unread: bool,
+    /// It did not end well, and nobody reads the output that it had from us: that may be why.
+    pub(super) cut_off: bool,
 }
 
 impl Ran {
@@ -84,6 +85,7 @@ impl Ran {
             took: Duration::ZERO,
             stderr: vec![],
             unread: false,
+            cut_off: false,
         }
     }
 }
@@ -107,9 +109,6 @@ const LEFT_IN_PIPES: usize = 1 << 20;
 const LOOK: Duration = Duration::from_millis(5);
 /// At least so often the lease is looked at: a poll does not count the time in which the machine slept.
 const TICK: Duration = Duration::from_secs(1);
-
-/// What a shell answers for a command that SIGPIPE ended.
-const SHELL_BROKEN_PIPE: i32 = 128 + SIGPIPE;
 
 /// Runs one command to its end.
 pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
@@ -351,13 +350,6 @@ impl Run<'_> {
             // It ended while we were stopped or asleep: somebody else may have the message.
             (None, _) if job.lease.over() => How::Lost,
             (None, Ok(status)) => match (status.exit_status(), status.terminating_signal()) {
-                // Our reader has gone, and took the command with it: that is no fault of the message.
-                (Some(SHELL_BROKEN_PIPE), _) | (None, Some(SIGPIPE))
-                    if kit.command.output == Output::Pass && signal::output_is_closed() =>
-                {
-                    hand.output_is_closed();
-                    How::Stopped
-                }
                 (Some(code), _) => How::Exit(u8::try_from(code).unwrap_or(u8::MAX)),
                 (None, Some(signal)) => How::Signal(signal),
                 (None, None) => How::Signal(0),
@@ -367,7 +359,13 @@ impl Run<'_> {
             stdout.finish(&kit.sinks.stdout);
         }
         let stderr = started.stderr.finish(&kit.sinks.stderr);
+        let failed = matches!(how, How::Exit(1..) | How::Signal(_));
+        let cut_off = failed && kit.command.output == Output::Pass && signal::output_is_closed();
+        if cut_off {
+            hand.output_is_closed();
+        }
         Ran {
+            cut_off,
             unread: unread && how == How::Exit(0),
             how,
             took,

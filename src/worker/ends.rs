@@ -74,6 +74,11 @@ pub(super) fn judged(
             (Ruling::Fail, format!("timed out{after}"))
         }
     };
+    // Our reader has gone, and a command that writes to it fails: that is no fault of the message.
+    let (ruling, error) = match ruling {
+        Ruling::Fail if ran.cut_off => (Ruling::Release, "nobody read the output".to_owned()),
+        other => (other, error),
+    };
     let effect = match (&ran.how, ruling) {
         (How::CannotRun(why), _) => Effect::CannotRun(why.clone()),
         (How::Stopped, _) | (_, Ruling::Temporary) => Effect::None,

@@ -163,9 +163,15 @@ fn r85_a_closed_output_ends_quietly() {
 #[test]
 fn r85_what_a_closed_output_ends_is_not_charged() {
     let world = World::new();
-    for command in ["exec cat /dev/zero", "cat /dev/zero; exit $?"] {
+    for command in [
+        "exec cat /dev/zero",
+        "cat /dev/zero; exit $?",
+        "trap \"\" PIPE; cat /dev/zero; exit 1",
+    ] {
         world.run(&["enqueue", "q", "x"]).is(0);
-        let line = format!("qops work q -- sh -c '{command}' | head -c 1000 | wc -c");
+        let line = format!(
+            "qops work q --max-attempts 1 -- sh -c '{command}' 2>/dev/null | head -c 1000 | wc -c"
+        );
         assert_eq!(world.sh(&line).text().trim(), "1000");
         let seen = world.run(&["peek", "q", "--fields", "state,attempts"]);
         assert_eq!(seen.text().trim(), r#"{"state":"ready","attempts":0}"#);
