@@ -205,7 +205,7 @@ module completions {
     --reverse                 # From the other end
     --all                     # All dead letters, or all of --state
     --delay: string           # Ready after so long
-    --keep-attempts           # Go on counting attempts where they were
+    --keep-attempts           # Go on counting attempts where they were: one whose attempts are spent needs a higher --max-attempts to run
     --expired                 # Dead letters whose time to live passed, too
     --yes                     # Do not ask
     --dry-run                 # Show what would be done; change nothing
@@ -255,7 +255,7 @@ module completions {
     --to: string              # Into this queue; a key that it holds is passed over
     --export: path            # Append each to this file (- is stdout) and remove it once its line is there
     --delay: string           # Ready after so long
-    --keep-attempts           # Go on counting attempts where they were
+    --keep-attempts           # Go on counting attempts where they were: one whose attempts are spent needs a higher --max-attempts to run
     --expired                 # Dead letters whose time to live passed, too
     --yes                     # Do not ask
     --dry-run                 # Show what would be done; change nothing

@@ -2,9 +2,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Code;
-use super::fail::Outcome;
+use super::fail::{Fail, Outcome};
 use super::queues::reading;
-use crate::backend::Finding;
+use crate::backend::{Finding, Kind};
 use crate::queue::record::{Record, Value};
 use crate::ui::{Natural, Row, Shape, Shown, Stream, Tone};
 
@@ -19,10 +19,10 @@ pub struct Args {}
 /// Prints the findings.
 pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
     let plan = ctx.plan::<Told>(Natural::Text, Shape::Many)?;
-    let store = reading(ctx)?;
+    let store = reading(ctx).map_err(mended)?;
     let there = store.is_some();
     let mut findings = match store {
-        Some(mut store) => store.examine()?,
+        Some(mut store) => store.examine().map_err(|error| mended(error.into()))?,
         None => vec![],
     };
     findings.sort_by_key(|finding| !finding.severe);
@@ -72,6 +72,16 @@ pub(super) fn run(_: &Args, ctx: &Ctx) -> Outcome {
         }
     }
     Ok(Code::Done)
+}
+
+/// Elsewhere a damaged store sends people here.
+fn mended(fail: Fail) -> Fail {
+    match &fail {
+        Fail::Store(error) if error.kind() == Kind::Corrupt => fail.hint(
+            "restore the file from a backup, or save what is in it with the .recover of sqlite3",
+        ),
+        _ => fail,
+    }
 }
 
 /// A finding, and what mends it in this very store.

@@ -51,7 +51,7 @@ pub struct Args {
     /// Ready after so long
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with_all = ["export", "command"], help_heading = "What becomes of them")]
     pub delay: Option<Duration>,
-    /// Go on counting attempts where they were
+    /// Go on counting attempts where they were: one whose attempts are spent needs a higher --max-attempts to run
     #[arg(long, conflicts_with_all = ["export", "command"], help_heading = "What becomes of them")]
     pub keep_attempts: bool,
     /// Dead letters whose time to live passed, too

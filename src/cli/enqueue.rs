@@ -10,6 +10,7 @@ use super::fail::{Fail, Outcome};
 use super::queue::attempts;
 use super::usage;
 use super::when::When;
+use super::words::something;
 use crate::backend::{Conflict, Error, Kind};
 use crate::queue::message::Ttl;
 use crate::queue::said::system;
@@ -148,16 +149,6 @@ fn priority(text: &str) -> Result<i8, ParseError> {
         Ok(number @ -9..=9) => Ok(number),
         _ => Err(ParseError(format!("'{text}' is no priority from -9 to 9"))),
     }
-}
-
-/// An unset variable of a script makes an empty word, and every fact would be the same one.
-fn something(text: &str) -> Result<String, ParseError> {
-    if text.is_empty() {
-        return Err(ParseError(
-            "it is empty; without one, leave the flag out".to_owned(),
-        ));
-    }
-    Ok(text.to_owned())
 }
 
 fn header(text: &str) -> Result<(String, String), ParseError> {

@@ -134,7 +134,7 @@ fn stale(receipt: &Receipt, settled: &Settled) -> Option<Fail> {
         }
         Settled::Gone => {
             format!(
-                "the receipt is used or stale: message {id} is no longer here (done, or purged)"
+                "the receipt is used or stale: message {id} is not here (done, purged, or never there)"
             )
         }
         Settled::LeaseLost(Standing::Waiting) => {
@@ -190,7 +190,7 @@ mod tests {
         let receipt = Receipt::from("7.2.ab");
         assert!(stale(&receipt, &Settled::Yes).is_none());
         for (settled, part) in [
-            (Settled::Gone, "message 7 is no longer here"),
+            (Settled::Gone, "message 7 is not here"),
             (Settled::LeaseLost(Standing::Waiting), "waits to be claimed"),
             (
                 Settled::LeaseLost(Standing::Leased("pay-3:41".to_owned())),

@@ -2,6 +2,7 @@
 
 use super::fail::Fail;
 use super::when::When;
+use super::words::something;
 use crate::backend::Kind;
 use crate::queue::said::{json, system};
 use crate::queue::time::parse_duration;
@@ -46,10 +47,10 @@ pub struct Filter {
     #[arg(long = "id", value_name = "ID")]
     pub named: Vec<String>,
     /// With this key
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = something)]
     pub key: Option<String>,
     /// In this group
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = something)]
     pub group: Option<String>,
     /// That died (dead letters alone) or were enqueued longer ago than this
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
@@ -64,10 +65,10 @@ pub struct Filter {
     #[arg(long, value_name = "TIME")]
     pub until: Option<When>,
     /// With this text in the last error
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = something)]
     pub error: Option<String>,
     /// With this text in the payload
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = something)]
     pub grep: Option<String>,
     /// At most so many, counted after the other flags; 0 is all
     #[arg(short = 'n', long, value_name = "N")]

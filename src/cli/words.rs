@@ -5,7 +5,22 @@ use super::ctx::Ctx;
 use crate::backend::Target;
 use crate::queue::hint::line;
 pub use crate::queue::hint::shell_word;
+use crate::queue::time::ParseError;
 use std::ffi::OsString;
+
+/// A word that is not empty. An unset variable of a script makes an empty one, which would be every fact's key, and in
+/// every text.
+///
+/// # Errors
+/// It is empty.
+pub(super) fn something(text: &str) -> Result<String, ParseError> {
+    if text.is_empty() {
+        return Err(ParseError(
+            "it is empty; without one, leave the flag out".to_owned(),
+        ));
+    }
+    Ok(text.to_owned())
+}
 
 /// `qops`, with the flags that name the store where the command line named it: what is copied from a hint reaches the
 /// same store. Never a password.

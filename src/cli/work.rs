@@ -6,7 +6,7 @@ use super::exit::Code;
 use super::fail::{Fail, Outcome};
 use super::report::{self, Did, Report};
 use crate::backend::Kind;
-use crate::queue::time::parse_duration;
+use crate::queue::time::{ParseError, parse_duration};
 use crate::queue::{Ladder, QueueName};
 use crate::ui::Shape;
 use crate::worker::{ExitMap, Missing, Mode, Plan, Promise, Source};
@@ -73,6 +73,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "LINE",
+        value_parser = shell_line,
         conflicts_with = "command",
         help_heading = "The command"
     )]
@@ -153,6 +154,16 @@ fn nothing_there(args: &Args, ctx: &Ctx) -> Result<bool, Fail> {
         // Whatever else is wrong, the handle that writes says it.
         _ => Ok(false),
     }
+}
+
+/// A shell does nothing with an empty line, and succeeds: every message would be done without having run.
+fn shell_line(text: &str) -> Result<String, ParseError> {
+    if text.trim().is_empty() {
+        return Err(ParseError(
+            "it is empty, and would do nothing well".to_owned(),
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// Works.

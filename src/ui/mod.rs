@@ -297,6 +297,14 @@ impl Ui {
         self.decided.color_out
     }
 
+    /// The number of the device that stdout is; none where the system does not say. Of a stdout that was closed it is
+    /// that of /dev/null, which the runtime puts in its place.
+    #[must_use]
+    pub fn stdout_device(&self) -> Option<u64> {
+        let stat = rustix::fs::fstat(rustix::stdio::stdout()).ok()?;
+        Some(stat.st_rdev)
+    }
+
     /// Whether somebody is there who can be asked: stdin and stderr are terminals.
     #[must_use]
     pub fn can_ask(&self) -> bool {

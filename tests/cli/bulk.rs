@@ -51,6 +51,8 @@ fn a_verb_that_writes_wants_to_know_which() {
         ["requeue", "orders", "orders"],
         ["purge", "orders", "--dead"],
         ["purge", "orders", "--dead", "--yes", "--expect", "3"],
+        ["purge", "orders", "--dead", "--grep", "", "--yes"],
+        ["requeue", "orders", "--error", "", "--yes"],
     ));
     assert_eq!(counts(&world, "orders"), (0, 2));
 }

@@ -14,6 +14,33 @@ fn receipt(world: &World, args: &[&str]) -> String {
 }
 
 #[test]
+fn what_no_claim_minted_is_told_from_what_is_done() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "x"]);
+    let got = world.run(&["claim", "q", "--fields", "receipt", "-o", "json"]);
+    let receipt: serde_json::Value = serde_json::from_str(&got.out).expect("a record");
+    let receipt = receipt["receipt"].as_str().expect("a receipt");
+    for forged in [
+        format!("{receipt}x"),
+        format!("0{receipt}"),
+        format!("+{receipt}"),
+        receipt.to_uppercase().replace("1.1.", "1.2."),
+        "1.1.".to_owned(),
+    ] {
+        let ran = world.run(&["ack", &forged]);
+        assert_eq!(ran.code, 7, "{forged}");
+        let said = if forged.starts_with(['1', '0', '+']) {
+            "is leased by"
+        } else {
+            "no receipt"
+        };
+        assert!(ran.err.contains(said), "{forged}: {}", ran.err);
+    }
+    assert!(world.run(&["ack", "99.1.aa"]).err.contains("never there"));
+    assert_eq!(world.run(&["ack", receipt]).code, 0);
+}
+
+#[test]
 fn a_claim_hands_messages_out_with_receipts() {
     let world = World::new();
     assert_snapshot!(session!(

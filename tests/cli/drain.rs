@@ -41,6 +41,29 @@ fn letters_are_replayed_or_moved() {
 }
 
 #[test]
+fn an_export_that_would_be_lost_is_refused() {
+    let world = World::new();
+    dead(&world, "orders", 2);
+    world.sh("ln -s .local/share/qops/qops.db link");
+    let lines = [
+        "qops drain orders --export - --yes >&-",
+        "qops drain orders --export - --yes >/dev/null",
+        "qops drain orders --export /dev/null --yes",
+        "qops drain orders --export .local/share/qops/qops.db --yes",
+        "qops drain orders --export .local/share/qops/qops.db-wal --yes",
+        "qops drain orders --export link --yes",
+        "qops drain orders --export /dev/full --yes",
+    ];
+    for line in lines {
+        let ran = world.sh(line);
+        let code = if line.contains("full") { 8 } else { 2 };
+        assert_eq!(ran.code, code, "{line}: {}", ran.err);
+        assert_eq!(counts(&world, "orders"), (0, 2), "{line}");
+    }
+    assert_snapshot!(lines.map(|line| world.shell(line)).join("\n"));
+}
+
+#[test]
 fn nothing_is_moved_into_a_queue_that_was_never_there() {
     let world = World::new();
     dead(&world, "orders", 2);

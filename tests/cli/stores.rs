@@ -112,6 +112,29 @@ fn files_that_are_no_store_are_told_apart() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_no_store() {
+    let world = World::new();
+    world.sh("mkfifo pipe; ln -s b a; ln -s a b");
+    let mut text = vec![];
+    for store in ["pipe", "a", "/dev/null"] {
+        let url = format!("sqlite:{store}");
+        text.push(world.snapshot(&["queues", "-u", &url]));
+        text.push(world.snapshot(&["enqueue", "-u", &url, "q", "x"]));
+    }
+    assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn a_store_that_lost_a_table_is_damaged_and_says_so_briefly() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "x"]);
+    rusqlite::Connection::open(world.file())
+        .and_then(|db| db.execute_batch("DROP TABLE qops_meta"))
+        .expect("a table less");
+    assert_snapshot!(session!(world, ["enqueue", "q", "x"], ["init"], ["doctor"],));
+}
+
+#[test]
 fn a_folder_is_made_for_the_default_store_alone() {
     let world = World::new();
     let ran = world.run(&["enqueue", "q", "x"]);

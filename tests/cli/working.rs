@@ -30,6 +30,7 @@ fn work_says_what_there_is_to_say_and_nothing_else() {
         ["work", "nope", "--missing-ok", "--", "cat"],
         ["work", "q", "--", "/no/such"],
         ["work", "q", "--shell", "echo hi", "--", "cat"],
+        ["work", "q", "--shell", " "],
         ["work", "q"],
         ["work", "q", "--"],
         ["work", "q", "sh", "-c", "x"],

@@ -2,7 +2,9 @@
 
 use super::super::target::{Durability, SqliteFile};
 use super::super::{Access, Error, Kind, OpenOptions, Result, Target};
-use super::place::{beside, create_file, exists, filesystem, refuse_log, refuse_network, why_not};
+use super::place::{
+    beside, create_file, exists, filesystem, refuse_log, refuse_network, regular, why_not,
+};
 use super::schema;
 use crate::queue::{QueueName, Skew, Timestamp};
 use rusqlite::config::DbConfig;
@@ -50,6 +52,7 @@ impl Store {
             .sqlite()
             .ok_or_else(|| Error::bug("the target is no SQLite file"))?
             .clone();
+        regular(&file.path)?;
         let there = exists(&file.path)?;
         if options.access == Access::Read && !there {
             let what = format!("there is no store at {}", file.path.display());
@@ -291,6 +294,15 @@ fn wait_for_lock(tries: i32) -> bool {
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
+        // A statement of ours says nothing to anybody, at any length.
+        if let rusqlite::Error::SqlInputError {
+            error: failure,
+            msg,
+            ..
+        } = error
+        {
+            return Self::from(rusqlite::Error::SqliteFailure(failure, Some(msg)));
+        }
         let (kind, what) = match error.sqlite_error_code() {
             Some(
                 ErrorCode::DatabaseBusy

@@ -90,6 +90,9 @@ pub(super) fn prepare(store: &mut Store) -> Result<()> {
         return Ok(());
     }
     keep_reserve(store);
+    // Somebody gave the reserve up, and the room has not come back: what still fits belongs to acknowledgements.
+    let is_kept = fs::symlink_metadata(&path).is_ok();
+    store.disk.full = !is_kept && free(&store.file.path).is_some_and(|free| free < LEAST);
     Ok(())
 }
 

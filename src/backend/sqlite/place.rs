@@ -44,10 +44,8 @@ pub(super) fn file_error(path: &Path, error: std::io::Error) -> Error {
 pub(super) fn why_not(path: &Path, error: Error) -> Error {
     let shown = path.display();
     let with = |kind, what: String| Error::new(kind, what).with("path", shown.to_string());
-    match fs::metadata(path) {
-        Err(system) => return file_error(path, system),
-        Ok(meta) if meta.is_dir() => return with(Kind::Config, format!("{shown} is a directory")),
-        Ok(_) => {}
+    if let Err(system) = fs::metadata(path) {
+        return file_error(path, system);
     }
     if let Err(system) = rustix::fs::access(path, May::READ_OK) {
         return file_error(path, system.into());
@@ -64,6 +62,25 @@ pub(super) fn why_not(path: &Path, error: Error) -> Error {
         .because(error);
     }
     error.with("path", shown.to_string())
+}
+
+/// Refuses what is there and is no file, before SQLite waits for a pipe's other end or takes a device for an empty store.
+///
+/// # Errors
+/// What it is instead.
+pub(super) fn regular(path: &Path) -> Result<()> {
+    let shown = path.display();
+    let what = match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => return Ok(()),
+        Ok(meta) if meta.is_dir() => format!("{shown} is a directory"),
+        Ok(_) => format!("{shown} is no regular file"),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            format!("{shown} is a link that leads round in a circle")
+        }
+        // The opening says the rest, and says it better.
+        Err(_) => return Ok(()),
+    };
+    Err(Error::new(Kind::Config, what).with("path", shown.to_string()))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -30,6 +30,11 @@ enum Found {
 fn find(conn: &Connection) -> Result<Found> {
     let has_meta: i64 = conn.query_row(sql!("has_meta"), [], |row| row.get(0))?;
     if has_meta == 0 {
+        let ours: i64 = conn.query_row(sql!("has_queues"), [], |row| row.get(0))?;
+        if ours > 0 {
+            let what = "the table qops_meta is missing, and others of ours are there";
+            return Err(Error::new(Kind::Corrupt, what));
+        }
         let others: i64 = conn.query_row(sql!("others"), [], |row| row.get(0))?;
         return Ok(if others == 0 {
             Found::Empty

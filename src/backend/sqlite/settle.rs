@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 /// A receipt's parts. The text is `id.delivery.token`; whoever holds it needs nothing else.
 struct Lease {
     id: i64,
-    token: i64,
+    /// None: no claim ever minted such a text. It is good for nothing, but the message may be there.
+    token: Option<i64>,
 }
 
 /// The receipt of one delivery.
@@ -19,11 +20,19 @@ pub(super) fn receipt(id: i64, delivery: u64, token: i64) -> Receipt {
 }
 
 fn parse(receipt: &Receipt) -> Option<Lease> {
-    let mut parts = receipt.as_str().split('.');
-    let id = parts.next()?.parse().ok()?;
-    parts.next()?.parse::<u64>().ok()?;
-    let token = u64::from_str_radix(parts.next()?, 16).ok()?.cast_signed();
-    parts.next().is_none().then_some(Lease { id, token })
+    let text = receipt.as_str();
+    let (id, rest) = text.split_once('.')?;
+    let id = id.parse().ok()?;
+    let minted = |rest: &str| {
+        let (delivery, token) = rest.split_once('.')?;
+        let delivery = delivery.parse().ok()?;
+        let token = u64::from_str_radix(token, 16).ok()?.cast_signed();
+        (self::receipt(id, delivery, token).as_str() == text).then_some(token)
+    };
+    Some(Lease {
+        id,
+        token: minted(rest),
+    })
 }
 
 /// The columns of a message that its settling needs.
@@ -68,7 +77,7 @@ struct Open<'a> {
 }
 
 pub(super) fn settle(conn: &Connection, one: &Settle<'_>, now: Timestamp) -> Result<Settled> {
-    // A text that no claim ever minted names a message that is not there.
+    // A text that is no receipt at all names a message that is not there.
     let Some(lease) = parse(one.receipt) else {
         return Ok(Settled::Gone);
     };
@@ -77,7 +86,8 @@ pub(super) fn settle(conn: &Connection, one: &Settle<'_>, now: Timestamp) -> Res
     }
     if let Some(live) = live(conn, lease.id)? {
         let good = live.state == 1
-            && live.token == Some(lease.token)
+            && lease.token.is_some()
+            && live.token == lease.token
             && live.lease_until.is_some_and(|end| end > now.0);
         return if good {
             settle_live(conn, &live, one, now)
@@ -88,7 +98,8 @@ pub(super) fn settle(conn: &Connection, one: &Settle<'_>, now: Timestamp) -> Res
     let Some(letter) = letter(conn, lease.id)? else {
         return Ok(Settled::Gone);
     };
-    if letter.token == Some(lease.token) && letter.lease_until.is_some_and(|end| end > now.0) {
+    let ours = lease.token.is_some() && letter.token == lease.token;
+    if ours && letter.lease_until.is_some_and(|end| end > now.0) {
         return settle_letter(conn, &letter, one, now);
     }
     Ok(Settled::LeaseLost(Standing::Dead(

@@ -5,12 +5,13 @@ use super::super::exit::Code;
 use super::super::fail::{Fail, Outcome};
 use super::super::report::{self, Did, Report};
 use crate::backend::{Backend, Change, Detail, Kind, Op, Page, Run};
+use crate::queue::Hint;
 use crate::queue::said::system;
 use crate::queue::{Cursor, Message, MessageId, Order, Selection, State};
 use crate::ui::{OutError, Shape};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// So many letters are written before they are removed: their histories may be large.
@@ -30,6 +31,7 @@ pub(super) fn run(job: &Job<'_>, path: &Path) -> Outcome {
             "--export - puts the letters on stdout; -o would put a record among them",
         ));
     }
+    refuse(job, path, to_stdout)?;
     let mut store = None;
     let (Some((meant, op)), Some(store)) = (job.begin(&mut store)?, &mut store) else {
         return Ok(Code::Done);
@@ -173,6 +175,43 @@ impl Export<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses a place where a line is gone as soon as it is written: the letters go because of it.
+fn refuse(job: &Job<'_>, path: &Path, to_stdout: bool) -> Result<(), Fail> {
+    let place = |meta: &Metadata| (meta.dev(), meta.ino());
+    let there = (!to_stdout).then(|| std::fs::metadata(path).ok()).flatten();
+    let nowhere = match &there {
+        Some(meta) => is_null_device(meta.rdev()),
+        None => to_stdout && job.ctx.ui.stdout_device().is_some_and(is_null_device),
+    };
+    if nowhere {
+        // A closed stdout is that, too.
+        return Err(
+            Fail::usage("the export would go nowhere: its output is closed, or /dev/null").hint(
+                Hint::run("purge", &[job.queue.as_str()]).say(" --dead --all deletes dead letters"),
+            ),
+        );
+    }
+    let Some(file) = there.as_ref().map(place) else {
+        return Ok(());
+    };
+    let (_, target) = job.ctx.chosen()?;
+    let ours = target
+        .files()
+        .into_iter()
+        .filter_map(|file| std::fs::metadata(file).ok());
+    if ours.map(|meta| place(&meta)).any(|place| place == file) {
+        return Err(Fail::usage(format!(
+            "{} is a file of the store itself",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+fn is_null_device(device: u64) -> bool {
+    std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == device)
 }
 
 /// Opens the file at its end. A line that a crash has torn gets its end first, so that the next stands for itself.
