@@ -1,18 +1,14 @@
 //! Changes over what is meant: a page of keys is read and written in one transaction, every condition tested under its
 //! lock.
 
-use super::super::{Change, Changed, Error, Intent, Kind, Op, Page, Patch, Result, Run, Setting};
+use super::super::{Change, Changed, Error, Intent, Op, Page, Result, Run};
 use super::claim::number;
 use super::conn::{QueueRow, Store, find_queue, no_queue};
 use super::enqueue::{key_holder, make_queue};
 use super::row::{Raw, Show};
 use super::settle::{after_removal, letter, live, reclaim_letter, remove_letter, take_back};
-use super::stats::settings;
 use super::walk::{Walk, Walked};
-use crate::queue::retry::{Settings, Window};
-use crate::queue::{
-    Due, Hint, Message, MessageId, OpId, QueueName, Selection, State, Timestamp, time::micros,
-};
+use crate::queue::{Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp};
 use rusqlite::{Connection, params};
 
 /// An operation of this store has a number of its own process: nothing is written yet.
@@ -327,76 +323,4 @@ fn key_holder_now(
     Ok(ends
         .is_none_or(|ends| ends > now.0)
         .then(|| id.to_string().into()))
-}
-
-pub(super) fn configure(store: &mut Store, queue: &QueueName, patch: &Patch) -> Result<Settings> {
-    store.write(|conn, now| {
-        let (row, wanted) = match patch {
-            Patch::Set(wanted) => (make_queue(conn, queue, now)?, wanted),
-            Patch::Change(wanted) => (
-                find_queue(conn, queue)?.ok_or_else(|| no_queue(queue))?,
-                wanted,
-            ),
-            Patch::Remove => return remove_queue(conn, queue),
-        };
-        let mut settings = settings(&row)?;
-        for setting in wanted {
-            match setting.clone() {
-                Setting::MaxAttempts(max) => settings.max_attempts = max,
-                Setting::Backoff(backoff) => settings.backoff = backoff,
-                Setting::Lease(lease) => settings.lease = lease,
-                Setting::DedupWindow(window) => settings.dedup_window = window,
-                Setting::Ttl(ttl) => settings.ttl = ttl,
-                Setting::Paused(paused) => settings.paused = paused,
-            }
-        }
-        let since: Option<i64> = conn
-            .prepare_cached(sql!("queue_paused_at"))?
-            .query_row([row.id], |row| row.get(0))?;
-        conn.prepare_cached(sql!("queue_set"))?.execute(params![
-            row.id,
-            settings.paused.then(|| since.unwrap_or(now.0)),
-            settings.max_attempts,
-            settings.lease.map(micros),
-            settings.backoff.as_ref().map(|ladder| {
-                ladder
-                    .rungs()
-                    .iter()
-                    .map(|rung| micros(*rung).to_string())
-                    .collect::<Vec<_>>()
-                    .join(",")
-            }),
-            settings.dedup_window.map(|window| match window {
-                Window::For(window) => micros(window),
-                Window::Forever => -1,
-            }),
-            settings.ttl.map(micros),
-        ])?;
-        Ok(settings)
-    })
-}
-
-fn remove_queue(conn: &Connection, queue: &QueueName) -> Result<Settings> {
-    let row = find_queue(conn, queue)?.ok_or_else(|| no_queue(queue))?;
-    if conn
-        .prepare_cached(sql!("queue_used"))?
-        .query_row([row.id], |row| row.get::<_, bool>(0))?
-    {
-        return Err(Error::new(
-            Kind::Refused,
-            format!("the queue '{queue}' is not empty; dead letters count, too"),
-        )
-        .with("queue", queue.as_str())
-        .hint(
-            Hint::run("purge", &[queue.as_str()])
-                .say(" --all\n")
-                .then("purge", &[queue.as_str()])
-                .say(" --dead --all"),
-        ));
-    }
-    conn.prepare_cached(sql!("queue_forget_keys"))?
-        .execute([row.id])?;
-    conn.prepare_cached(sql!("queue_delete"))?
-        .execute([row.id])?;
-    settings(&row)
 }

@@ -14,6 +14,7 @@ mod bell;
 mod care;
 mod change;
 mod claim;
+mod configure;
 mod conn;
 mod cursor;
 mod enqueue;
@@ -128,7 +129,7 @@ impl Backend for Store {
     }
 
     fn configure(&mut self, queue: &QueueName, patch: &Patch) -> Result<Settings> {
-        change::configure(self, queue, patch)
+        configure::configure(self, queue, patch)
     }
 
     fn tend(&mut self, chore: Chore, budget: Duration) -> Result<Tended> {
