@@ -7,6 +7,7 @@ mod counts;
 mod doctor;
 mod faults;
 mod files;
+mod keyed;
 mod plans;
 mod producers;
 mod rights;
