@@ -17,6 +17,6 @@ pub use message::{
 };
 pub use name::{Cursor, Group, MessageId, OpId, QueueName, Receipt};
 pub use retry::{Ladder, Settings};
-pub use selection::{Order, Selection};
+pub use selection::{Head, Order, Selection};
 pub use state::{Outcome, Reason, State};
 pub use time::{Skew, Timestamp};

@@ -28,6 +28,23 @@ pub struct Selection {
     pub skip_expired: bool,
 }
 
+/// What can be told of a message without its contents.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// Its state at the look.
+    pub state: State,
+    /// Its key; not needed where none is asked for.
+    pub key: Option<&'a str>,
+    /// Its group; not needed where none is asked for.
+    pub group: Option<&'a str>,
+    /// When it was put in.
+    pub enqueued_at: Timestamp,
+    /// When it died.
+    pub died_at: Option<Timestamp>,
+    /// It died because its time to live had passed.
+    pub expired: bool,
+}
+
 /// In which order a walk goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -75,30 +92,25 @@ impl Selection {
         let Self {
             queue,
             ids: _,
-            states,
-            key,
-            group,
-            since,
-            until,
+            states: _,
+            key: _,
+            group: _,
+            since: _,
+            until: _,
             error,
             grep,
-            skip_expired,
+            skip_expired: _,
         } = self;
-        let when = if self.only_dead() {
-            message.died_at.unwrap_or(message.enqueued_at)
-        } else {
-            message.enqueued_at
+        let head = Head {
+            state: message.state,
+            key: message.key.as_deref(),
+            group: message.group.as_ref().map(Group::as_str),
+            enqueued_at: message.enqueued_at,
+            died_at: message.died_at,
+            expired: message.reason == Some(Reason::Expired),
         };
         queue.as_ref().is_none_or(|queue| *queue == message.queue)
-            && (states.is_empty() || states.contains(&message.state))
-            && key
-                .as_ref()
-                .is_none_or(|key| message.key.as_ref() == Some(key))
-            && group
-                .as_ref()
-                .is_none_or(|group| message.group.as_ref() == Some(group))
-            && since.is_none_or(|since| when >= since)
-            && until.is_none_or(|until| when <= until)
+            && self.may_mean(&head)
             && error.as_ref().is_none_or(|error| {
                 message
                     .last_error
@@ -108,7 +120,32 @@ impl Selection {
             && grep
                 .as_ref()
                 .is_none_or(|grep| contains(&message.payload, grep.as_bytes()))
-            && !(*skip_expired && message.reason == Some(Reason::Expired))
+    }
+
+    /// Whether the fields that need no contents allow a message with this head; with [`Self::reads_contents`] false
+    /// and the queue and ids given, that is the whole answer.
+    #[must_use]
+    pub fn may_mean(&self, head: &Head<'_>) -> bool {
+        let when = if self.only_dead() {
+            head.died_at.unwrap_or(head.enqueued_at)
+        } else {
+            head.enqueued_at
+        };
+        self.wants(head.state)
+            && (self.key.is_none() || self.key.as_deref() == head.key)
+            && self
+                .group
+                .as_ref()
+                .is_none_or(|group| Some(group.as_str()) == head.group)
+            && self.since.is_none_or(|since| when >= since)
+            && self.until.is_none_or(|until| when <= until)
+            && !(self.skip_expired && head.expired)
+    }
+
+    /// Whether a message's last error or payload must be read.
+    #[must_use]
+    pub fn reads_contents(&self) -> bool {
+        self.error.is_some() || self.grep.is_some()
     }
 }
 

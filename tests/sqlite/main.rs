@@ -8,6 +8,7 @@ mod doctor;
 mod faults;
 mod files;
 mod keyed;
+mod large;
 mod plans;
 mod producers;
 mod rights;

@@ -88,10 +88,7 @@ impl Work<'_> {
             now: self.now,
             show: Show::Rest,
         };
-        let Walked { rows, next } = match &self.what.ids {
-            Some(ids) => walk.named(ids)?,
-            None => walk.step(self.queue, self.queue_id)?,
-        };
+        let Walked { rows, next } = walk.step(self.queue, self.queue_id)?;
         let mut changed = Changed {
             next,
             ..Changed::default()

@@ -9,22 +9,31 @@ pub(super) struct Key(pub(super) i64, pub(super) i64, pub(super) i64);
 
 /// Where a walk goes on, and the instant that tells ready from delayed all along it.
 pub(super) struct Place {
+    /// The walk goes through messages found by an index, not along the segments.
+    pub(super) named: bool,
     pub(super) now: Timestamp,
     pub(super) segment: usize,
     pub(super) key: Option<Key>,
 }
 
+/// How the text of a place among named messages begins.
+const NAMED: &str = "n";
+
 impl Place {
     pub(super) fn cursor(&self) -> Cursor {
+        let way = if self.named { NAMED } else { "" };
+        let (now, segment) = (self.now.0, self.segment);
         match self.key {
-            None => format!("{}:{}", self.now.0, self.segment).into(),
-            Some(Key(a, b, c)) => format!("{}:{}:{a}:{b}:{c}", self.now.0, self.segment).into(),
+            None => format!("{way}{now}:{segment}").into(),
+            Some(Key(a, b, c)) => format!("{way}{now}:{segment}:{a}:{b}:{c}").into(),
         }
     }
 
     pub(super) fn read(cursor: &Cursor) -> Result<Self> {
-        let parts: Vec<i64> = cursor
-            .as_str()
+        let text = cursor.as_str();
+        let named = text.starts_with(NAMED);
+        let parts: Vec<i64> = text
+            .trim_start_matches(NAMED)
             .split(':')
             .map(str::parse)
             .collect::<std::result::Result<_, _>>()
@@ -33,11 +42,13 @@ impl Place {
             })?;
         match parts[..] {
             [now, segment] => Ok(Self {
+                named,
                 now: Timestamp(now),
                 segment: position(segment)?,
                 key: None,
             }),
             [now, segment, a, b, c] => Ok(Self {
+                named,
                 now: Timestamp(now),
                 segment: position(segment)?,
                 key: Some(Key(a, b, c)),

@@ -38,10 +38,7 @@ pub(super) fn claim(
             now: claiming.now,
             show: Show::Payload,
         };
-        let walked = match &dead.ids {
-            Some(ids) => walk.named(ids)?,
-            None => walk.step(claiming.wanted.queue, claiming.queue_id)?,
-        };
+        let walked = walk.step(claiming.wanted.queue, claiming.queue_id)?;
         let mut passed_over = false;
         for message in walked.rows {
             let Some(found) = letter(claiming.conn, number(&message))? else {

@@ -1,10 +1,11 @@
 //! Looking and counting: nothing changes, nothing stays open.
 
-use super::super::{Count, Detail, Error, Page, Peeked, Result};
+use super::super::{Count, Detail, Page, Peeked, Result};
 use super::claim::number_of;
 use super::conn::Store;
+use super::keys::priorities;
 use super::row::{Show, history};
-use super::walk::{Walk, Walked, priorities};
+use super::walk::{Step, Walk, Walked, Way};
 use crate::queue::{MessageId, Order, Selection, State};
 use rusqlite::{OptionalExtension as _, params};
 
@@ -34,16 +35,9 @@ fn step(store: &Store, what: &Selection, page: &Page<'_>, show: Show) -> Result<
         now: store.now(),
         show,
     };
-    match (&what.queue, &what.ids) {
-        (Some(queue), ids) => {
-            let row = store.queue(queue)?;
-            match ids {
-                Some(ids) => walk.named(ids),
-                None => walk.step(queue, row.id),
-            }
-        }
-        (None, Some(ids)) => walk.named(ids),
-        (None, None) => Err(Error::bug("a look without a queue or an id")),
+    match &what.queue {
+        Some(queue) => walk.step(queue, store.queue(queue)?.id),
+        None => walk.anywhere(),
     }
 }
 
@@ -61,7 +55,7 @@ fn gone(store: &Store, ids: &[MessageId]) -> Result<Vec<MessageId>> {
         let live: Option<i64> = store
             .conn
             .prepare_cached(sql!("message_get"))?
-            .query_row([number], |row| row.get(0))
+            .query_row(params![number, false], |row| row.get(0))
             .optional()?;
         let dead: Option<i64> = store
             .conn
@@ -156,16 +150,39 @@ pub(super) fn limit(n: u64) -> i64 {
 }
 
 fn by_walk(store: &Store, what: &Selection, cap: u64) -> Result<u64> {
+    let queue_id = match &what.queue {
+        Some(queue) => Some(store.queue(queue)?.id),
+        None => None,
+    };
     let mut n = 0;
     let mut after = None;
     loop {
         let page = Page {
             after: after.as_ref(),
-            ..Page::first(5_000, Order::Oldest)
+            ..Page::first(50_000, Order::Oldest)
         };
-        let walked = step(store, what, &page, Show::Rest)?;
-        n += walked.rows.len() as u64;
-        match walked.next {
+        let walk = Walk {
+            conn: &store.conn,
+            what,
+            page: &page,
+            now: store.now(),
+            show: Show::Rest,
+        };
+        let next = match (walk.way(queue_id)?, queue_id) {
+            // Heads tell all that is asked: no message is read.
+            (Way::Along, Some(queue_id)) if !what.reads_contents() => {
+                walk.along(queue_id, &mut |_, _, _| {
+                    n += 1;
+                    Ok(if n > cap { Step::NoRoom } else { Step::Taken })
+                })?
+            }
+            _ => {
+                let walked = step(store, what, &page, Show::Rest)?;
+                n += walked.rows.len() as u64;
+                walked.next
+            }
+        };
+        match next {
             Some(next) if n <= cap => after = Some(next),
             _ => return Ok(n),
         }

@@ -3,8 +3,8 @@
 
 use super::super::{Depth, Error, Kind, QueueReport, Result};
 use super::conn::{QueueRow, Store};
+use super::keys::priorities;
 use super::look::{due, limit, number};
-use super::walk::priorities;
 use crate::queue::retry::{Settings, Window};
 use crate::queue::{Ladder, QueueCounts, QueueName, Timestamp};
 use rusqlite::{OptionalExtension as _, params};

@@ -1,2 +1,3 @@
 -- Of every queue: the caller passes over those of others, so that what is looked at is bounded.
-SELECT id, queue_id FROM qops_message WHERE id>?1 ORDER BY id LIMIT ?2
+SELECT id, ready_at, queue_id, state, enqueued_at, NULL, key, group_key, state=1, deliveries, 0
+FROM qops_message WHERE id>?1 ORDER BY id LIMIT ?2
