@@ -4,11 +4,13 @@
 use super::super::{Change, Changed, Error, Intent, Op, Page, Result, Run};
 use super::claim::number;
 use super::conn::{QueueRow, Store, find_queue, no_queue};
-use super::enqueue::{key_holder, make_queue};
+use super::enqueue::{key_holder, make_queue, window_end};
+use super::keys::{Segment, Ties};
 use super::row::{Raw, Show};
 use super::settle::{after_removal, letter, live, reclaim_letter, remove_letter, take_back};
-use super::walk::{Walk, Walked};
-use crate::queue::{Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp};
+use super::together::Together;
+use super::walk::{Step, Walk, Way};
+use crate::queue::{Cursor, Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp};
 use rusqlite::{Connection, params};
 
 /// An operation of this store has a number of its own process: nothing is written yet.
@@ -79,6 +81,13 @@ struct Work<'a> {
 /// What became of one message: a reason if it is passed over.
 type Fate = std::result::Result<(), String>;
 
+/// A message that is meant.
+enum Meant {
+    Together(i64, Ties),
+    /// It was read: more than its own row may have to change.
+    Alone(Box<Message>),
+}
+
 impl Work<'_> {
     fn page(&self, page: &Page<'_>) -> Result<Changed> {
         let walk = Walk {
@@ -88,62 +97,97 @@ impl Work<'_> {
             now: self.now,
             show: Show::Rest,
         };
-        let Walked { rows, next } = walk.step(self.queue, self.queue_id)?;
+        let mut meant = Vec::new();
+        let next = match walk.way(Some(self.queue_id))? {
+            Way::Named(ids) => {
+                let walked = walk.named(ids)?;
+                meant.extend(walked.rows.into_iter().map(|message| self.sorted(message)));
+                walked.next
+            }
+            Way::Along => self.along(&walk, &mut meant)?,
+        };
         let mut changed = Changed {
             next,
             ..Changed::default()
         };
-        let mut together = Vec::new();
-        for message in rows {
-            if self.goes_together(&message) {
-                together.push(number(&message));
-                changed.done.push(message.id);
-                continue;
-            }
-            match self.one(&message)? {
-                Ok(()) => changed.done.push(message.id),
-                Err(why) => changed.skipped.push((message.id, why)),
+        let mut together = Together::default();
+        for one in meant {
+            match one {
+                Meant::Together(id, ties) => {
+                    together.add(id, ties);
+                    changed.done.push(id.to_string().into());
+                }
+                Meant::Alone(message) => match self.one(&message)? {
+                    Ok(()) => changed.done.push(message.id),
+                    Err(why) => changed.skipped.push((message.id, why)),
+                },
             }
         }
-        if self.run == Run::Do && !together.is_empty() {
+        if self.run == Run::Do {
             self.all_together(&together)?;
         }
         Ok(changed)
     }
 
-    /// Whether a message can be changed with others of its kind by one statement: nobody holds it, and nothing but its
-    /// own row and history hangs on it.
-    fn goes_together(&self, message: &Message) -> bool {
-        let alone = message.group.is_none()
-            && message.lease_until.is_none()
-            && message.started_at.is_none();
-        alone
-            && match *self.change {
-                Change::Requeue { to: None, .. } => message.state == State::Dead,
-                Change::Requeue { .. } => false,
-                Change::Purge { .. } => message.key.is_none(),
-            }
+    fn sorted(&self, message: Message) -> Meant {
+        let ties = Ties::of(&message);
+        if self.goes_together(ties) {
+            Meant::Together(number(&message), ties)
+        } else {
+            Meant::Alone(Box::new(message))
+        }
     }
 
-    fn all_together(&self, ids: &[i64]) -> Result<()> {
-        let list = serde_json::to_string(ids)
-            .map_err(|error| Error::bug("numbers that are no JSON").because(error))?;
-        let run = |statement: &str| -> Result<()> {
-            self.conn.prepare_cached(statement)?.execute([&list])?;
-            Ok(())
-        };
-        match *self.change {
-            Change::Requeue { due, reset, .. } => {
-                let due = due.instant(self.now).0;
-                self.conn
-                    .prepare_cached(sql!("revive_all"))?
-                    .execute(params![list, self.queue_id, due, reset])?;
-                run(sql!("dead_delete_all"))
+    /// Messages whose heads tell that they are meant and go together are not read.
+    fn along(&self, walk: &Walk<'_>, meant: &mut Vec<Meant>) -> Result<Option<Cursor>> {
+        let heads_tell = !self.what.reads_contents();
+        let mut desk = walk.desk()?;
+        walk.along(self.queue_id, &mut |seen, segment, now| {
+            if let Some(ties) = seen.ties.filter(|ties| self.goes_together(*ties))
+                && heads_tell
+            {
+                meant.push(Meant::Together(seen.id, ties));
+                return Ok(Step::Taken);
             }
-            Change::Purge { .. } => {
-                run(sql!("dead_delete_all"))?;
-                run(sql!("live_delete_all"))?;
-                run(sql!("attempt_delete_all"))
+            let found = desk.load(seen.id, self.queue, segment == Segment::Dead, now)?;
+            let Some(mut found) = found.filter(|found| self.what.matches(found)) else {
+                return Ok(Step::PassedOver);
+            };
+            // Read for a filter alone: a chunk of messages must not hold their payloads.
+            found.payload = Vec::new();
+            meant.push(self.sorted(found));
+            Ok(Step::Taken)
+        })
+    }
+
+    /// Whether a message can be changed with others of its kind by one statement: nobody holds it, and it is in no
+    /// group, whose order would have to be heeded.
+    fn goes_together(&self, ties: Ties) -> bool {
+        if !ties.alone {
+            return false;
+        }
+        match (self.change, ties.state) {
+            // Another queue may have its key.
+            (Change::Requeue { to: Some(_), .. }, State::Dead) => !ties.keyed,
+            (Change::Requeue { to: None, .. }, State::Dead | State::Ready | State::Delayed) => true,
+            (Change::Requeue { .. }, _) => false,
+            (Change::Purge { .. }, _) => ties.state != State::Running,
+        }
+    }
+
+    fn all_together(&self, meant: &Together) -> Result<()> {
+        match *self.change {
+            Change::Requeue { due, to, reset } => {
+                let queue_id = match to.filter(|to| *to != self.queue) {
+                    Some(to) if meant.has_letters() => make_queue(self.conn, to, self.now)?.id,
+                    _ => self.queue_id,
+                };
+                meant.requeue(self.conn, queue_id, due.instant(self.now), reset)
+            }
+            Change::Purge { free_keys: true } => meant.purge(self.conn, self.queue_id, None),
+            Change::Purge { free_keys: false } => {
+                let keys_end = window_end(self.conn, self.queue_id, self.now)?;
+                meant.purge(self.conn, self.queue_id, keys_end)
             }
         }
     }
@@ -321,3 +365,6 @@ fn key_holder_now(
         .is_none_or(|ends| ends > now.0)
         .then(|| id.to_string().into()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,7 @@ mod row;
 mod schema;
 mod settle;
 mod stats;
+mod together;
 mod walk;
 
 use super::{
