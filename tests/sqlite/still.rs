@@ -4,7 +4,7 @@ use super::{claim, done, open, put, queue};
 use qops::backend::{
     Change, Chore, Claim, Depth, Detail, Exchange, Intent, Page, Patch, Pick, Run, Setting, Unit,
 };
-use qops::queue::{Due, NewMessage, Order, Selection, State};
+use qops::queue::{Cursor, Due, NewMessage, Order, Selection, State};
 use std::time::Duration;
 
 #[test]
@@ -110,4 +110,41 @@ fn no_call_leaves_a_transaction_open() {
     store.migrate(Run::Dry).unwrap();
     store.migrate(Run::Do).unwrap();
     still("migrate");
+}
+
+#[test]
+fn no_look_leaves_one_open_whether_it_is_refused_or_reads_every_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let mut store = open(&path);
+    put(store.as_mut(), "a", b"1").unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let still = |what: &str| {
+        // Something in the log that a transaction left open would hold on to.
+        other
+            .execute("UPDATE qops_queue SET created_at=created_at+1", [])
+            .unwrap();
+        let busy: i64 = other
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(busy, 0, "after {what}");
+    };
+    let what = Selection {
+        grep: Some("1".to_owned()),
+        ..Selection::of(queue("a"))
+    };
+    assert_eq!(store.count(&what, 3).unwrap().n, 1);
+    still("a count");
+    let nowhere = Cursor::from("nowhere".to_owned());
+    let page = Page {
+        after: Some(&nowhere),
+        ..Page::first(10, Order::Run)
+    };
+    store.peek(&what, &page).unwrap_err();
+    still("a look that was refused");
+    let unknown = Selection::of(queue("b"));
+    store
+        .peek(&unknown, &Page::first(10, Order::Run))
+        .unwrap_err();
+    still("a look at no queue");
 }

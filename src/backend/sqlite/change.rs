@@ -48,7 +48,7 @@ pub(super) fn change(
             queue: &queue,
             queue_id,
         };
-        return work.page(page);
+        return store.read(|| work.page(page));
     }
     store.write(|conn, now| {
         let queue_id = find_queue(conn, &queue)?

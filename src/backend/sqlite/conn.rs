@@ -140,6 +140,23 @@ impl Store {
         }
     }
 
+    /// Runs `work` on one state of the file. It also spares each of its statements a lock of its own.
+    pub(super) fn read<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.run(sql!("begin_read"))?;
+        let done = work();
+        // After some errors SQLite has ended it by itself.
+        if self.conn.is_autocommit() {
+            return done;
+        }
+        let ended = self.run(sql!("commit"));
+        if ended.is_err() && !self.conn.is_autocommit() {
+            self.run(sql!("rollback"))?;
+        }
+        let value = done?;
+        ended?;
+        Ok(value)
+    }
+
     fn run(&self, statement: &str) -> rusqlite::Result<()> {
         self.conn.prepare_cached(statement)?.execute([]).map(drop)
     }

@@ -10,6 +10,10 @@ use crate::queue::{MessageId, Order, Selection, State};
 use rusqlite::{OptionalExtension as _, params};
 
 pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
+    store.read(|| page_of(store, what, page))
+}
+
+fn page_of(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
     let mut walked = step(store, what, page, Show::Payload)?;
     if page.detail == Detail::History {
         for message in &mut walked.rows {
@@ -161,27 +165,29 @@ fn by_walk(store: &Store, what: &Selection, cap: u64) -> Result<u64> {
             after: after.as_ref(),
             ..Page::first(50_000, Order::Oldest)
         };
-        let walk = Walk {
-            conn: &store.conn,
-            what,
-            page: &page,
-            now: store.now(),
-            show: Show::Rest,
-        };
-        let next = match (walk.way(queue_id)?, queue_id) {
-            // Heads tell all that is asked: no message is read.
-            (Way::Along, Some(queue_id)) if !what.reads_contents() => {
-                walk.along(queue_id, &mut |_, _, _| {
-                    n += 1;
-                    Ok(if n > cap { Step::NoRoom } else { Step::Taken })
-                })?
+        let next = store.read(|| {
+            let walk = Walk {
+                conn: &store.conn,
+                what,
+                page: &page,
+                now: store.now(),
+                show: Show::Rest,
+            };
+            match (walk.way(queue_id)?, queue_id) {
+                // Heads tell all that is asked: no message is read.
+                (Way::Along, Some(queue_id)) if !what.reads_contents() => {
+                    walk.along(queue_id, &mut |_, _, _| {
+                        n += 1;
+                        Ok(if n > cap { Step::NoRoom } else { Step::Taken })
+                    })
+                }
+                _ => {
+                    let walked = step(store, what, &page, Show::Rest)?;
+                    n += walked.rows.len() as u64;
+                    Ok(walked.next)
+                }
             }
-            _ => {
-                let walked = step(store, what, &page, Show::Rest)?;
-                n += walked.rows.len() as u64;
-                walked.next
-            }
-        };
+        })?;
         match next {
             Some(next) if n <= cap => after = Some(next),
             _ => return Ok(n),

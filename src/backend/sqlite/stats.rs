@@ -49,7 +49,7 @@ pub(super) fn stats(
             exact: true,
         };
         if depth != Depth::Names {
-            fill(store, row.id, most, &mut sample, &mut report)?;
+            store.read(|| fill(store, row.id, most, &mut sample, &mut report))?;
         }
         reports.push(report);
     }
