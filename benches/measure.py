@@ -230,7 +230,7 @@ def memory():
     seconds(f"exec {d} queue set q3 --max-attempts default")
     look("drain --to", f"exec {d} drain q --to q3 --yes")
     sql("d.db", BURY)
-    look("drain --export -", f"exec {d} drain q3 --export - --yes")
+    look("drain --export -", f"{d} drain q3 --export - --yes | cat")
     fresh("d.db")
     look("purge by peek -o id", f"{m} peek q -o id | {m} purge q - --yes")
     fresh("m.db")
