@@ -20,12 +20,12 @@ pub struct Args {
 
 /// Acknowledges each.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let receipts = receipts::read(&args.receipts, std::io::stdin().lock())?;
+    let receipts = receipts::read(&args.receipts, std::io::stdin().lock());
     let words = Words {
         verb: "ack",
         past: "acknowledged",
     };
-    receipts::settle(ctx, &words, &receipts, |_, batch| {
+    receipts::settle(ctx, &words, receipts, |_, batch| {
         Ok(batch.iter().map(|_| (Verdict::Done, None)).collect())
     })
 }

@@ -23,13 +23,13 @@ pub struct Args {
 
 /// Extends each.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let receipts = receipts::read(&args.receipts, std::io::stdin().lock())?;
+    let receipts = receipts::read(&args.receipts, std::io::stdin().lock());
     let words = Words {
         verb: "extend",
         past: "extended",
     };
     let verdict = Verdict::Extend(args.lease);
-    receipts::settle(ctx, &words, &receipts, |_, batch| {
+    receipts::settle(ctx, &words, receipts, |_, batch| {
         Ok(batch.iter().map(|_| (verdict, None)).collect())
     })
 }

@@ -47,13 +47,13 @@ pub struct Args {
 
 /// Settles each.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    let receipts = receipts::read(&args.receipts, std::io::stdin().lock())?;
+    let receipts = receipts::read(&args.receipts, std::io::stdin().lock());
     let words = Words {
         verb: "nack",
         past: if args.release { "released" } else { "nacked" },
     };
     let mut settings = HashMap::new();
-    receipts::settle(ctx, &words, &receipts, |store, batch| {
+    receipts::settle(ctx, &words, receipts, |store, batch| {
         if args.release {
             return Ok(batch.iter().map(|_| (Verdict::Release, None)).collect());
         }

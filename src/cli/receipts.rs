@@ -23,39 +23,38 @@ struct HasReceipt<'a> {
     receipt: Cow<'a, str>,
 }
 
-/// The receipts that are typed, or stand on standard input: receipts or `claim`'s records, one a line.
-///
-/// # Errors
-/// A line that is neither.
-pub(super) fn read(typed: &[String], stdin: impl BufRead) -> Result<Vec<Receipt>, Fail> {
+/// The receipts that are typed, or stand on standard input: receipts or `claim`'s records, one a line. One at a time, so
+/// that a million of them are never held; a line that is neither is an error in its place.
+pub(super) fn read<'a>(
+    typed: &'a [String],
+    stdin: impl BufRead + 'a,
+) -> Box<dyn Iterator<Item = Result<Receipt, Fail>> + 'a> {
     match typed {
-        [dash] if dash == "-" => {}
-        _ => {
-            return Ok(typed
-                .iter()
-                .map(|text| Receipt::from(text.as_str()))
-                .collect());
-        }
+        [dash] if dash == "-" => Box::new(
+            (1_u64..)
+                .zip(stdin.lines())
+                .filter_map(|(number, line)| of_line(number, line).transpose()),
+        ),
+        _ => Box::new(typed.iter().map(|text| Ok(Receipt::from(text.as_str())))),
     }
-    let mut receipts = vec![];
-    for (number, line) in (1_u64..).zip(stdin.lines()) {
-        let bad = |why: String| {
-            Fail::new(
-                Kind::BadInput,
-                format!("line {number} of standard input: {why}"),
-            )
-        };
-        let line = line.map_err(|error| bad(system(&error)))?;
-        let line = line.trim();
-        if line.starts_with('{') {
-            let record: HasReceipt<'_> = serde_json::from_str(line)
-                .map_err(|error| bad(format!("no record of claim: {}", json(&error))))?;
-            receipts.push(Receipt::from(record.receipt.as_ref()));
-        } else if !line.is_empty() {
-            receipts.push(Receipt::from(line));
-        }
+}
+
+/// The receipt of a line; none of an empty one.
+fn of_line(number: u64, line: std::io::Result<String>) -> Result<Option<Receipt>, Fail> {
+    let bad = |why: String| {
+        Fail::new(
+            Kind::BadInput,
+            format!("line {number} of standard input: {why}"),
+        )
+    };
+    let line = line.map_err(|error| bad(system(&error)))?;
+    let line = line.trim();
+    if line.starts_with('{') {
+        let record: HasReceipt<'_> = serde_json::from_str(line)
+            .map_err(|error| bad(format!("no record of claim: {}", json(&error))))?;
+        return Ok(Some(Receipt::from(record.receipt.as_ref())));
     }
-    Ok(receipts)
+    Ok((!line.is_empty()).then(|| Receipt::from(line)))
 }
 
 /// A verdict and how the run ended.
@@ -67,49 +66,84 @@ pub(super) struct Words {
     pub(super) past: &'static str,
 }
 
-/// Settles each receipt by what `judge` says of a batch, and reports.
+/// Settles each receipt by what `judge` says of a batch, and reports. A line that is no receipt ends it; what stood before
+/// it is settled.
 pub(super) fn settle(
     ctx: &Ctx,
     words: &Words,
-    receipts: &[Receipt],
+    receipts: impl Iterator<Item = Result<Receipt, Fail>>,
     mut judge: impl FnMut(&mut dyn Backend, &[Receipt]) -> Result<Vec<Judged>, Fail>,
 ) -> Outcome {
     let plan = Did::plan(ctx, Shape::One)?;
     let mut report = Report::default();
-    if !receipts.is_empty() {
-        let mut store = ctx.write()?;
-        for batch in receipts.chunks(BATCH) {
-            let judged = judge(store.as_mut(), batch)?;
-            let settles: Vec<Settle<'_>> = batch
-                .iter()
-                .zip(&judged)
-                .map(|(receipt, (verdict, end))| Settle {
-                    receipt,
-                    verdict: *verdict,
-                    end: end.as_ref(),
-                })
-                .collect();
-            let turn = Exchange {
-                settle: &settles,
-                claim: None,
-            };
-            let exchanged = store
-                .exchange(&turn)
-                .map_err(|error| unfinished(error.into(), words, &report))?;
-            for (receipt, settled) in batch.iter().zip(&exchanged.settled) {
-                match stale(receipt, settled) {
-                    None => report.done += 1,
-                    Some(fail) => report.fail(ctx, &fail),
+    let mut store = None;
+    let mut receipts = receipts;
+    let mut matched = 0;
+    let mut bad = None;
+    while bad.is_none() {
+        let mut batch = vec![];
+        for receipt in receipts.by_ref().take(BATCH) {
+            match receipt {
+                Ok(receipt) => batch.push(receipt),
+                Err(fail) => {
+                    bad = Some(fail);
+                    break;
                 }
             }
         }
+        if batch.is_empty() {
+            break;
+        }
+        let store = match &mut store {
+            Some(store) => store,
+            none => none.insert(ctx.write()?),
+        };
+        matched += batch.len() as u64;
+        some(ctx, words, store.as_mut(), &batch, &mut judge, &mut report)?;
+    }
+    if let Some(bad) = bad {
+        return Err(unfinished(bad, words, &report));
     }
     let done = counted(report.done, "message", "messages");
     ctx.ui
         .say(format!("{} {done} ({})", words.past, ctx.place()?));
-    let matched = receipts.len() as u64;
     report::print(ctx, plan, &[report.did(words.verb, None, matched)])?;
     Ok(report.code())
+}
+
+/// Settles a batch in one transaction.
+fn some(
+    ctx: &Ctx,
+    words: &Words,
+    store: &mut dyn Backend,
+    batch: &[Receipt],
+    judge: &mut impl FnMut(&mut dyn Backend, &[Receipt]) -> Result<Vec<Judged>, Fail>,
+    report: &mut Report,
+) -> Result<(), Fail> {
+    let judged = judge(store, batch)?;
+    let settles: Vec<Settle<'_>> = batch
+        .iter()
+        .zip(&judged)
+        .map(|(receipt, (verdict, end))| Settle {
+            receipt,
+            verdict: *verdict,
+            end: end.as_ref(),
+        })
+        .collect();
+    let turn = Exchange {
+        settle: &settles,
+        claim: None,
+    };
+    let exchanged = store
+        .exchange(&turn)
+        .map_err(|error| unfinished(error.into(), words, report))?;
+    for (receipt, settled) in batch.iter().zip(&exchanged.settled) {
+        match stale(receipt, settled) {
+            None => report.done += 1,
+            Some(fail) => report.fail(ctx, &fail),
+        }
+    }
+    Ok(())
 }
 
 fn unfinished(fail: Fail, words: &Words, report: &Report) -> Fail {
@@ -161,10 +195,9 @@ mod tests {
     fn receipts_are_typed_or_read() {
         let read_all = |typed: &[&str], stdin: &str| {
             let typed: Vec<String> = typed.iter().map(|&text| text.to_owned()).collect();
-            read(&typed, stdin.as_bytes()).map(|receipts| {
-                let texts = receipts.iter().map(|receipt| receipt.as_str().to_owned());
-                texts.collect::<Vec<_>>()
-            })
+            read(&typed, stdin.as_bytes())
+                .map(|receipt| receipt.map(|receipt| receipt.as_str().to_owned()))
+                .collect::<Result<Vec<_>, _>>()
         };
         assert_eq!(
             read_all(&["1.1.a", "2.1.b"], "3.1.c").unwrap(),

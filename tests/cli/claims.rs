@@ -13,6 +13,31 @@ fn receipt(world: &World, args: &[&str]) -> String {
     ran.out.lines().nth(1).unwrap().to_owned()
 }
 
+/// Receipts are settled as they come: a million of them are never held.
+#[test]
+fn a_line_that_is_no_receipt_ends_it_and_what_stood_before_is_settled() {
+    let world = World::new();
+    world.sh("seq 2500 | qops enqueue q --lines; qops claim q -n 2500 -o ndjson > got");
+    let ran = world.sh("{ head -n 1500 got; echo '{\"id\":1}'; tail -n 1000 got; } | qops ack -");
+    assert_eq!(ran.code, 9, "{}", ran.err);
+    assert!(
+        ran.err.contains("line 1501 ") && ran.err.contains("1,500 receipts before it are"),
+        "{}",
+        ran.err
+    );
+    let left = world.run(&["stats", "q", "--exact", "--fields", "running"]);
+    assert_eq!(left.out, "{\"running\":1000}\n");
+    let ran = world.sh("qops ack - -o json < got");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        ran.out
+            .contains(r#""matched":2500,"done":1000,"failed":1500"#),
+        "{}",
+        ran.out
+    );
+    assert_eq!(world.sh("qops ack - < /dev/null").code, 0);
+}
+
 #[test]
 fn what_no_claim_minted_is_told_from_what_is_done() {
     let world = World::new();
