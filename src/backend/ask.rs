@@ -180,7 +180,7 @@ pub struct Page<'a> {
     pub after: Option<&'a Cursor>,
     /// At most so many rows.
     pub rows: usize,
-    /// At most so many bytes of payload, but always one row.
+    /// At most so many bytes of payload, and of what is kept of stderr where the history is asked for; but always one row.
     pub bytes: usize,
     /// At most so many rows looked at.
     pub scan: usize,

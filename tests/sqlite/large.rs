@@ -1,7 +1,7 @@
 //! What is found by an index while it is small, and by the walk when it is large.
 
 use super::{open, put, queue};
-use qops::backend::{Backend, Change, Intent, Page, Run};
+use qops::backend::{Backend, Change, Detail, Intent, Page, Run};
 use qops::queue::{Group, MessageId, Order, Selection, State};
 use std::path::Path;
 
@@ -93,4 +93,38 @@ fn a_large_group_is_purged_whole_and_nothing_beside_it() {
     assert_eq!(store.count(&members(), 9).unwrap().n, 0);
     let rest = store.count(&Selection::of(queue("a")), u64::MAX - 1);
     assert_eq!(rest.unwrap().n, u64::from(MANY) + 1);
+}
+
+/// What is kept of stderr is in memory as a payload is: a page of noisy histories is shorter, and nothing is left out.
+#[test]
+fn histories_count_as_bytes_of_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let mut store = open(&path);
+    for payload in ["a", "b", "c"] {
+        put(store.as_mut(), "a", payload.as_bytes()).unwrap();
+    }
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let script = "UPDATE qops_message SET deliveries=1;
+        INSERT INTO qops_attempt(message_id, delivery, attempt, started_at, outcome, stderr)
+          SELECT id, 1, 1, 0, 'failed', zeroblob(1000) FROM qops_message";
+    conn.execute_batch(script).unwrap();
+    let (mut pages, mut after) = (vec![], None);
+    loop {
+        let page = Page {
+            after: after.as_ref(),
+            bytes: 2_500,
+            detail: Detail::History,
+            ..Page::first(10, Order::Oldest)
+        };
+        let peeked = store.peek(&Selection::of(queue("a")), &page).unwrap();
+        let told = |one: &qops::queue::Message| (one.id.to_string(), one.history.len());
+        pages.push(peeked.rows.iter().map(told).collect::<Vec<_>>());
+        match peeked.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let row = |id: &str| (id.to_owned(), 1);
+    assert_eq!(pages, [vec![row("1"), row("2")], vec![row("3")]]);
 }

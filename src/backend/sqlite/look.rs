@@ -3,10 +3,10 @@
 use super::super::{Count, Detail, Page, Peeked, Result};
 use super::claim::number_of;
 use super::conn::Store;
-use super::keys::priorities;
+use super::keys::{Segment, priorities};
 use super::row::{Show, history};
 use super::walk::{Step, Walk, Walked, Way};
-use crate::queue::{MessageId, Order, Selection, State};
+use crate::queue::{Attempt, MessageId, Order, Selection, State};
 use rusqlite::{OptionalExtension as _, params};
 
 pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
@@ -16,8 +16,19 @@ pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<P
 fn page_of(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
     let mut walked = step(store, what, page, Show::Payload)?;
     if page.detail == Detail::History {
-        for message in &mut walked.rows {
-            message.history = history(&store.conn, message)?;
+        let mut bytes = 0;
+        for n in 0..walked.rows.len() {
+            let history = history(&store.conn, &walked.rows[n])?;
+            let kept = |attempt: &Attempt| attempt.stderr.len();
+            bytes += history.iter().map(kept).sum::<usize>();
+            if bytes > page.bytes && n > 0 {
+                // What was kept of stderr counts as payload does. The shorter page is walked again for its cursor.
+                let page = Page { rows: n, ..*page };
+                walked.next = step(store, what, &page, Show::Rest)?.next;
+                walked.rows.truncate(n);
+                break;
+            }
+            walked.rows[n].history = history;
         }
     }
     let gone = match (&what.ids, &walked.next) {
@@ -173,20 +184,23 @@ fn by_walk(store: &Store, what: &Selection, cap: u64) -> Result<u64> {
                 now: store.now(),
                 show: Show::Rest,
             };
-            match (walk.way(queue_id)?, queue_id) {
-                // Heads tell all that is asked: no message is read.
-                (Way::Along, Some(queue_id)) if !what.reads_contents() => {
-                    walk.along(queue_id, &mut |_, _, _| {
-                        n += 1;
-                        Ok(if n > cap { Step::NoRoom } else { Step::Taken })
-                    })
+            let (Way::Along, Some(queue_id)) = (walk.way(queue_id)?, queue_id) else {
+                let walked = step(store, what, &page, Show::Rest)?;
+                n += walked.rows.len() as u64;
+                return Ok(walked.next);
+            };
+            // Mostly heads tell all that is asked. What is read is not kept: there is a number to answer.
+            let mut desk = what.reads_contents().then(|| walk.desk()).transpose()?;
+            walk.along(queue_id, &mut |seen, segment, now| {
+                if let (Some(desk), Some(queue)) = (&mut desk, &what.queue) {
+                    let found = desk.load(seen.id, queue, segment == Segment::Dead, now)?;
+                    if !found.is_some_and(|found| what.matches(&found)) {
+                        return Ok(Step::PassedOver);
+                    }
                 }
-                _ => {
-                    let walked = step(store, what, &page, Show::Rest)?;
-                    n += walked.rows.len() as u64;
-                    Ok(walked.next)
-                }
-            }
+                n += 1;
+                Ok(if n > cap { Step::NoRoom } else { Step::Taken })
+            })
         })?;
         match next {
             Some(next) if n <= cap => after = Some(next),
