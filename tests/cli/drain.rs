@@ -63,6 +63,22 @@ fn an_export_that_would_be_lost_is_refused() {
     assert_snapshot!(lines.map(|line| world.shell(line)).join("\n"));
 }
 
+/// A pipe is written to, not kept: a reader that goes away takes no letter with it that it has not been given.
+#[test]
+fn an_export_goes_into_a_pipe_that_is_read() {
+    let world = World::new();
+    dead(&world, "orders", 3);
+    world.sh("mkfifo pipe");
+    let ran =
+        world.sh("cat pipe > got & qops drain orders --export pipe --yes; c=$?; wait; exit $c");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(world.sh("wc -l < got").out.trim(), "3");
+    dead(&world, "orders", 3);
+    let ran = world.sh("qops drain orders --yes --export >(cat > here); c=$?; sleep 0.3; exit $c");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(world.sh("wc -l < here").out.trim(), "3");
+}
+
 #[test]
 fn nothing_is_moved_into_a_queue_that_was_never_there() {
     let world = World::new();

@@ -164,6 +164,8 @@ impl Export<'_> {
         let what = Selection {
             ids: Some(ids),
             states: vec![State::Dead],
+            // One that was replayed meanwhile and died again has a history that was not written.
+            until: Some(self.op.at),
             ..Selection::of(self.job.queue.clone())
         };
         let change = Change::Purge { free_keys: true };
@@ -210,27 +212,34 @@ fn refuse(job: &Job<'_>, path: &Path, to_stdout: bool) -> Result<(), Fail> {
     Ok(())
 }
 
+/// Devices that take everything and keep nothing.
 fn is_null_device(device: u64) -> bool {
-    std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == device)
+    ["/dev/null", "/dev/zero"]
+        .iter()
+        .any(|path| std::fs::metadata(path).is_ok_and(|null| null.rdev() == device))
 }
 
 /// Opens the file at its end. A line that a crash has torn gets its end first, so that the next stands for itself.
 fn open(path: &Path) -> Result<File, Fail> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| {
+    // A pipe is opened as a writer alone: whoever could read it would be its own reader, and never hear that the other
+    // one has gone.
+    let is_plain = std::fs::metadata(path).map_or(true, |meta| meta.is_file());
+    let mut options = OpenOptions::new();
+    options.append(true).mode(0o600);
+    if is_plain {
+        options.read(true).create(true);
+    }
+    let opened = options.open(path).and_then(|mut file| {
+        if is_plain {
             end_line(&mut file)?;
             // The file's name is on the disk before anything is removed because of it.
             let folder = path
                 .parent()
                 .filter(|folder| !folder.as_os_str().is_empty());
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-            Ok(file)
-        });
+        }
+        Ok(file)
+    });
     opened.map_err(|error| {
         let code = match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Code::Denied,
