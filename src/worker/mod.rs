@@ -17,6 +17,7 @@ mod environment;
 #[cfg(test)]
 mod fake;
 pub mod guard;
+mod intake;
 mod lane;
 mod launch;
 mod lease;

@@ -15,6 +15,7 @@ use super::relay::Sinks;
 use super::scratch::Scratch;
 use super::signal;
 use super::slot::{self, Desk, GROUP};
+use super::turn::ASIDE;
 use super::unix::{self, Reaper};
 use crate::backend::{Backend, Depth, Error, Kind, Result};
 use crate::queue::MessageId;
@@ -420,7 +421,7 @@ impl Worker<'_> {
         }
         let over = spent
             || match self.plan.mode {
-                Mode::OneShot | Mode::Once => self.lanes.dry(),
+                Mode::OneShot | Mode::Once => self.lanes.dry() || self.aside.len() >= ASIDE,
                 Mode::Wait => self.lanes.empty() && self.aside.is_empty(),
                 Mode::Follow => matches!(self.plan.source, Source::Dead(_)) && self.lanes.dry(),
             };

@@ -268,7 +268,10 @@ impl Desk {
 
     /// Nothing that ends from now on is told to the store thread.
     pub(super) fn mute(&self) {
-        self.lock().muted = true;
+        let mut state = self.lock();
+        state.muted = true;
+        state.results.clear();
+        state.news.clear();
     }
 
     fn finish(&self, finished: Finished) {

@@ -4,19 +4,19 @@ use super::ends::Ended;
 use super::lane::Lane;
 use super::lease::Moment;
 use super::ledger::Job;
-use super::link::{Gravity, gravity};
-use super::note::{Fate, Note, Why};
-use super::plan::{Missing, Plan, Promise, Source};
+use super::note::{Fate, Note};
+use super::plan::{Plan, Promise, Source};
 use super::run::Worker;
 use crate::backend::{
-    Claim, Claimed, Effect, Error, Exchange, Exchanged, Kind, Pick, Settle, Settled, Standing,
-    Verdict,
+    Claim, Effect, Exchange, Exchanged, Pick, Settle, Settled, Standing, Verdict,
 };
-use crate::queue::{Delivery, Reason, Receipt};
+use crate::queue::{Reason, Receipt};
 use std::time::Duration;
 
 /// Payloads that are held and wait, at the most (in bytes); one message is always held.
 const BYTES: usize = 8 << 20;
+/// So many messages are set aside; then nothing is claimed until they had their turn.
+pub(super) const ASIDE: usize = 10_000;
 /// So many verdicts of done a call on a full disk.
 const FEW: usize = 100;
 
@@ -31,11 +31,11 @@ enum Item {
 /// What is claimed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
-    lane: usize,
-    max: usize,
+    pub(super) lane: usize,
+    pub(super) max: usize,
     bytes: usize,
     /// Nothing else is held or runs: the claim itself is the start.
-    start: bool,
+    pub(super) start: bool,
 }
 
 impl Worker<'_> {
@@ -136,7 +136,11 @@ impl Worker<'_> {
         // A claim for one when there is room for many costs as much as one for many.
         let hungry = self.fetched.len() <= starts || held * 2 <= depth;
         let payload = |job: &Job| job.delivery.message.payload.len();
-        let bytes = BYTES.checked_sub(self.fetched.iter().map(payload).sum());
+        let held_bytes = self.fetched.iter().chain(&self.aside).map(payload).sum();
+        let bytes = BYTES.checked_sub(held_bytes);
+        if self.aside.len() >= ASIDE {
+            return None;
+        }
         let start = standing.quiet()
             && self.fetched.is_empty()
             && !self.solo
@@ -157,7 +161,11 @@ impl Worker<'_> {
     }
 
     /// Gives the slots what was started by its claim, or was given back once and has its turn again.
-    fn deal_started(&mut self) {
+    pub(super) fn deal_started(&mut self) {
+        // Beside a message that must take no neighbour with it none begins.
+        if self.solo {
+            return;
+        }
         let mut jobs = vec![];
         while self.fetched.front().is_some_and(|job| job.marked) {
             jobs.extend(self.fetched.pop_front());
@@ -409,105 +417,16 @@ impl Worker<'_> {
         });
     }
 
-    fn brought(&mut self, want: Want, claimed: crate::backend::Result<Claimed>, before: Moment) {
-        let Want { lane, max, .. } = want;
-        self.looked = std::time::Instant::now();
-        self.lanes.took_turn(lane);
-        match claimed {
-            Ok(claimed) => self.took(want, claimed, before),
-            Err(error) if error.kind() == Kind::NotFound && self.plan.missing == Missing::Empty => {
-                self.lanes.all[lane].heard(0, max, None);
-                if !std::mem::replace(&mut self.lanes.all[lane].told, true) {
-                    (self.say)(Note::Missing(&self.lanes.all[lane].queue));
-                }
-            }
-            Err(error) => self.refused(error),
-        }
-    }
-
-    /// The claim alone failed; what was settled beside it stands.
-    fn refused(&mut self, error: Error) {
-        match gravity(&error) {
-            Gravity::Passing | Gravity::Full => self.failed(error),
-            Gravity::Final => self.begin_stop(Why::Store(error)),
-        }
-    }
-
-    fn took(&mut self, want: Want, claimed: Claimed, before: Moment) {
-        let Want {
-            lane, max, start, ..
-        } = want;
-        let Claimed {
-            got,
-            buried,
-            paused,
-            next,
-            cursor,
-        } = claimed;
-        if !buried.is_empty() {
-            self.summary.dead += buried.len() as u64;
-            (self.say)(Note::Buried {
-                queue: &self.lanes.all[lane].queue,
-                found: &buried,
-            });
-        }
-        let at = &mut self.lanes.all[lane];
-        if let Source::Dead(_) = self.plan.source {
-            at.walked = cursor.is_none();
-            at.cursor = cursor;
-            at.dry = at.walked;
-            at.empty = at.walked;
-        } else {
-            at.heard(got.len(), max, next);
-            if paused {
-                at.dry = true;
-                at.empty = true;
-                if !std::mem::replace(&mut at.told, true) {
-                    (self.say)(Note::Paused(&at.queue));
-                }
-            } else if !got.is_empty() {
-                at.told = false;
-            }
-        }
-        self.claimed += got.len() as u64;
-        self.pace.held(got.len());
-        for delivery in got {
-            let job = self.enter(lane, delivery, start, before);
-            if self.shunned.contains_key(job.id()) {
-                self.aside.push(job);
-            } else {
-                self.fetched.push_back(job);
-            }
-        }
-        self.deal_started();
-    }
-
-    fn enter(&mut self, lane: usize, delivery: Delivery, started: bool, before: Moment) -> Job {
-        let terms = &self.lanes.all[lane].terms;
-        let lease = self.ledger.enter(&delivery.receipt, before, terms.lease);
-        let message = &delivery.message;
-        // A dead letter's attempts are spent already and not charged again.
-        let (attempt, max_attempts) = match self.plan.source {
-            Source::Ready(_) => (
-                message.attempts + u32::from(!started),
-                message.max_attempts.unwrap_or(terms.max_attempts),
-            ),
-            Source::Dead(_) => (message.attempts.max(1), u32::MAX),
-        };
-        Job {
-            lease,
-            lane,
-            attempt,
-            max_attempts,
-            marked: started,
-            uncertain: false,
-            delivery,
-        }
-    }
-
     /// On a full disk: what is done, and nothing else.
     fn settle_what_is_done(&mut self) {
         let kept = std::mem::take(&mut self.ended);
+        // What was acknowledged before it ran has nothing to settle.
+        let (kept, settled): (Vec<_>, Vec<_>) = kept
+            .into_iter()
+            .partition(|ended| ended.job.lease_counts(self.plan.promise));
+        for ended in settled {
+            self.conclude(&ended, None);
+        }
         let (done, others): (Vec<_>, Vec<_>) = kept
             .into_iter()
             .partition(|ended| ended.verdict == Verdict::Done);

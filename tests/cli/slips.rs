@@ -41,9 +41,11 @@ fn a_flood_of_expired_messages_is_told_in_a_few_lines() {
     let ran = world.run(&["claim", "e", "-o", "raw"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "last"), "{}", ran.err);
     // A worker says it the same way.
-    world.sh("seq 1 9000 | qops enqueue f --ttl 0s --lines");
+    world.sh("seq 1 10001 | qops enqueue f --ttl 0s --lines && qops enqueue f last");
     let ran = world.run(&["work", "f", "--", "true"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
+    let left = world.run(&["stats", "f", "--exact", "--fields", "ready,dead"]);
+    assert_eq!(left.out, "{\"ready\":0,\"dead\":10001}\n");
     let told: Vec<&str> = ran.err.lines().collect();
     assert!(told.len() < 20, "{}", ran.err);
     assert!(
