@@ -10,7 +10,6 @@ const WHOLE: &[(&str, &str)] = &[
     ("headless_groups", "doctor"),
     ("orphan_keys", "doctor"),
     ("version", "one row"),
-    ("has_queues", "the catalogue"),
     ("has_meta", "the catalogue"),
     ("others", "the catalogue"),
 ];

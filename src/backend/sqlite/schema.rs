@@ -28,10 +28,10 @@ enum Found {
 }
 
 fn find(conn: &Connection) -> Result<Found> {
-    let has_meta: i64 = conn.query_row(sql!("has_meta"), [], |row| row.get(0))?;
-    if has_meta == 0 {
-        let ours: i64 = conn.query_row(sql!("has_queues"), [], |row| row.get(0))?;
-        if ours > 0 {
+    let (has_meta, has_queues): (bool, bool) =
+        conn.query_row(sql!("has_meta"), [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if !has_meta {
+        if has_queues {
             let what = "the table qops_meta is missing, and others of ours are there";
             return Err(Error::new(Kind::Corrupt, what));
         }

@@ -1,1 +1,0 @@
-SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='qops_queue'
