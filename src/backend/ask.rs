@@ -180,7 +180,8 @@ pub struct Page<'a> {
     pub after: Option<&'a Cursor>,
     /// At most so many rows.
     pub rows: usize,
-    /// At most so many bytes of payload, and of what is kept of stderr where the history is asked for; but always one row.
+    /// At most so many bytes of payload, and of what is kept of stderr where the history is asked for; but always one
+    /// row. A change of a store whose writers wait for each other reads no more than that for a filter.
     pub bytes: usize,
     /// At most so many rows looked at.
     pub scan: usize,

@@ -255,9 +255,16 @@ impl Backend for Checked {
         if what.queue.is_none() {
             return Err(Error::bug("a change without a queue"));
         }
-        self.inner
+        let changed = self
+            .inner
             .change(what, change, op, page, run)
-            .map_err(|error| error.with("call", "change"))
+            .map_err(|error| error.with("call", "change"))?;
+        if changed.done.len() <= page.rows {
+            Ok(changed)
+        } else {
+            let what = format!("the store changed {} of {}", changed.done.len(), page.rows);
+            Err(Error::bug(what).maybe_done())
+        }
     }
 
     fn stats(&mut self, queues: Option<&[QueueName]>, depth: Depth) -> Result<Vec<QueueReport>> {

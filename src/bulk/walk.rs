@@ -6,6 +6,8 @@ use crate::queue::{Cursor, Message, MessageId, Order, Selection};
 /// So many messages are changed in one transaction: large enough that the commit's cost is small, small enough that
 /// other writers wait for tens of milliseconds.
 const CHUNK: usize = 5_000;
+/// So many are looked at in it, for the same reason.
+const SCAN: usize = 10_000;
 
 /// A change over a selection.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +65,7 @@ pub fn change(
     let mut after: Option<Cursor> = None;
     loop {
         let rows = match walk.limit {
-            Some(limit) => chunk.min(usize::try_from(limit - report.done).unwrap_or(chunk)),
+            Some(limit) => chunk.min(usize::try_from(limit.saturating_sub(report.done)).unwrap_or(chunk)),
             None => chunk,
         };
         if rows == 0 {
@@ -72,6 +74,7 @@ pub fn change(
         let page = Page {
             after: after.as_ref(),
             reverse: walk.reverse,
+            scan: SCAN,
             ..Page::first(rows, Order::Oldest)
         };
         let changed = store

@@ -167,8 +167,8 @@ impl Job<'_> {
         };
         let mut base = self.select.selection(self.queue.clone(), None, states, now);
         base.skip_expired = skip_expired && ids.is_none();
-        if base.only_dead() {
-            // What dies again while this goes on is not taken twice.
+        if ids.is_none() || base.only_dead() {
+            // What came in, or died again, after this was asked for was not agreed to.
             base.until = Some(base.until.map_or(now, |until| until.min(now)));
         }
         Meant { base, ids }

@@ -89,6 +89,12 @@ impl Selection {
     /// As [`Self::matches`], for a message that was found by an id of the list: a long list is not gone through again.
     #[must_use]
     pub fn matches_but_ids(&self, message: &Message) -> bool {
+        self.matches_but_payload(message) && self.matches_payload(&message.payload)
+    }
+
+    /// As [`Self::matches_but_ids`], before the payload is read.
+    #[must_use]
+    pub fn matches_but_payload(&self, message: &Message) -> bool {
         let Self {
             queue,
             ids: _,
@@ -98,7 +104,7 @@ impl Selection {
             since: _,
             until: _,
             error,
-            grep,
+            grep: _,
             skip_expired: _,
         } = self;
         let head = Head {
@@ -117,9 +123,14 @@ impl Selection {
                     .as_ref()
                     .is_some_and(|last| last.contains(error.as_str()))
             })
-            && grep
-                .as_ref()
-                .is_none_or(|grep| contains(&message.payload, grep.as_bytes()))
+    }
+
+    /// Whether a payload is one that is meant.
+    #[must_use]
+    pub fn matches_payload(&self, payload: &[u8]) -> bool {
+        self.grep
+            .as_ref()
+            .is_none_or(|grep| contains(payload, grep.as_bytes()))
     }
 
     /// Whether the fields that need no contents allow a message with this head; with [`Self::reads_contents`] false

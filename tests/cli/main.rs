@@ -180,9 +180,33 @@ impl World {
         self.typing(columns, env!("CARGO_BIN_EXE_qops"), args, question, keys)
     }
 
+    /// As [`Self::answering`], after something else happened while the question stood there.
+    fn answering_after(
+        &self,
+        meanwhile: &dyn Fn(),
+        args: &[&str],
+        question: &str,
+        keys: &[u8],
+    ) -> (String, u32) {
+        let program = env!("CARGO_BIN_EXE_qops");
+        self.typing_after(meanwhile, 80, program, args, question, keys)
+    }
+
     /// The same of any program.
     fn typing(
         &self,
+        columns: u16,
+        program: &str,
+        args: &[&str],
+        question: &str,
+        keys: &[u8],
+    ) -> (String, u32) {
+        self.typing_after(&|| (), columns, program, args, question, keys)
+    }
+
+    fn typing_after(
+        &self,
+        meanwhile: &dyn Fn(),
         columns: u16,
         program: &str,
         args: &[&str],
@@ -217,6 +241,7 @@ impl World {
             shown.extend_from_slice(&some[..n]);
             if !typed && String::from_utf8_lossy(&shown).contains(question) {
                 typed = true;
+                meanwhile();
                 keyboard.write_all(keys).unwrap();
             }
         }

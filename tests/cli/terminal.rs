@@ -161,6 +161,26 @@ fn r86_a_question_takes_yes_and_nothing_else_for_yes() {
 }
 
 #[test]
+fn what_comes_in_before_the_answer_stays() {
+    let purge = ["purge", "jobs", "--all"];
+    let requeue = ["requeue", "jobs", "--state", "ready,delayed", "--delay", "1h"];
+    for (args, left) in [(&purge[..], "2"), (&requeue, "2")] {
+        let world = World::new();
+        world.put("jobs", &[b"a", b"b", b"c"]);
+        let more = || world.put("jobs", &[b"d", b"e"]);
+        let (shown, code) = world.answering_after(&more, args, "[y/N]", b"y\r");
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains("3 messages of jobs"), "{shown}");
+        assert_eq!(ready(&world), format!("ready\n{left}\n"), "{shown}");
+    }
+    // What is named is meant, whenever it came.
+    let world = World::new();
+    world.put("jobs", &[b"a"]);
+    assert_eq!(world.run(&["purge", "jobs", "1", "--yes"]).code, 0);
+    assert_eq!(ready(&world), "ready\n0\n");
+}
+
+#[test]
 fn a_line_of_progress_does_not_stick_to_what_a_command_writes() {
     let work = |output: &[&str]| {
         let world = World::new();

@@ -7,6 +7,7 @@ mod counts;
 mod doctor;
 mod faults;
 mod files;
+mod held;
 mod keyed;
 mod large;
 mod plans;

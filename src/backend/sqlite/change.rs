@@ -142,6 +142,7 @@ impl Work<'_> {
     fn along(&self, walk: &Walk<'_>, meant: &mut Vec<Meant>) -> Result<Option<Cursor>> {
         let heads_tell = !self.what.reads_contents();
         let mut desk = walk.desk()?;
+        let mut read = 0;
         walk.along(self.queue_id, &mut |seen, segment, now| {
             if let Some(ties) = seen.ties.filter(|ties| self.goes_together(*ties))
                 && heads_tell
@@ -149,7 +150,12 @@ impl Work<'_> {
                 meant.push(Meant::Together(seen.id, ties));
                 return Ok(Step::Taken);
             }
+            // Others wait for the lock while payloads are read.
+            if read > walk.page.bytes {
+                return Ok(Step::NoRoom);
+            }
             let found = desk.load(seen.id, self.queue, segment == Segment::Dead, now)?;
+            read += found.as_ref().map_or(0, |found| found.payload.len());
             let Some(mut found) = found.filter(|found| self.what.matches(found)) else {
                 return Ok(Step::PassedOver);
             };

@@ -18,18 +18,12 @@ impl Walk<'_> {
         let mut names = Names::new(self.conn);
         ids.sort_unstable();
         ids.dedup();
-        // Looked at without its payload first, unless a filter wants it: what is not meant is not read.
-        let mut look = Desk::new(
-            self.conn,
-            match self.what.grep {
-                Some(_) => Show::Payload,
-                None => Show::Rest,
-            },
-        )?;
+        // Looked at without its payload first: what is not meant is not read, and what a filter reads is bounded.
+        let mut look = Desk::new(self.conn, Show::Rest)?;
         let mut found = Vec::new();
         for id in ids {
             if let Some(message) = look.find(id, &mut |queue| names.of(queue), place.now)?
-                && self.what.matches_but_ids(&message)
+                && self.what.matches_but_payload(&message)
             {
                 let at = self.sort_key(id, &message)?;
                 if place.is_before(at, self.page.reverse) {
@@ -42,14 +36,14 @@ impl Walk<'_> {
             found.reverse();
         }
         drop(look);
-        let mut desk = Desk::new(self.conn, self.show)?;
+        let mut desk = self.desk()?;
         let mut last = None;
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for (at, id) in found {
             let Some(message) = desk.find(id, &mut |queue| names.of(queue), place.now)? else {
                 continue;
             };
-            let over = bytes + message.payload.len() > self.page.bytes && !rows.is_empty();
+            let over = bytes + message.payload.len() > self.page.bytes && last.is_some();
             if over || rows.len() >= self.page.rows {
                 return Ok(Walked {
                     rows,
@@ -57,7 +51,9 @@ impl Walk<'_> {
                 });
             }
             bytes += message.payload.len();
-            rows.push(message);
+            if self.what.matches_payload(&message.payload) {
+                rows.push(message);
+            }
             let place = Place {
                 named: true,
                 now: place.now,
