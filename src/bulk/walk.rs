@@ -65,7 +65,9 @@ pub fn change(
     let mut after: Option<Cursor> = None;
     loop {
         let rows = match walk.limit {
-            Some(limit) => chunk.min(usize::try_from(limit.saturating_sub(report.done)).unwrap_or(chunk)),
+            Some(limit) => {
+                chunk.min(usize::try_from(limit.saturating_sub(report.done)).unwrap_or(chunk))
+            }
             None => chunk,
         };
         if rows == 0 {

@@ -163,7 +163,14 @@ fn r86_a_question_takes_yes_and_nothing_else_for_yes() {
 #[test]
 fn what_comes_in_before_the_answer_stays() {
     let purge = ["purge", "jobs", "--all"];
-    let requeue = ["requeue", "jobs", "--state", "ready,delayed", "--delay", "1h"];
+    let requeue = [
+        "requeue",
+        "jobs",
+        "--state",
+        "ready,delayed",
+        "--delay",
+        "1h",
+    ];
     for (args, left) in [(&purge[..], "2"), (&requeue, "2")] {
         let world = World::new();
         world.put("jobs", &[b"a", b"b", b"c"]);

@@ -52,7 +52,9 @@ fn main() {
                 play();
                 Ok(())
             } else {
-                Err(Failed::from("no filesystem can be mounted here"))
+                Err(Failed::from(
+                    "no filesystem can be mounted here; without full_disk in QOPS_REQUIRE these scenes are ignored",
+                ))
             }
         });
         trial.with_ignored_flag(!may_mount && !must)

@@ -7,7 +7,7 @@ use qops::queue::{Cursor, Order, Selection};
 const LARGE: usize = 1 << 20;
 const COUNT: usize = 24;
 
-fn page<'a>(after: Option<&'a Cursor>) -> Page<'a> {
+fn page(after: Option<&Cursor>) -> Page<'_> {
     Page {
         after,
         ..Page::first(5_000, Order::Oldest)

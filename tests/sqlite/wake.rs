@@ -72,11 +72,11 @@ fn lag(path: &Path, store: &mut dyn Backend) -> Duration {
         .stdout(Stdio::null());
     let mut writer = writer.spawn().expect("strace is installed");
     while version() == before {
-        thread::sleep(Duration::from_micros(300));
+        thread::yield_now();
     }
     let seen = Instant::now();
-    let (ring, rang) = waiting.join().unwrap();
-    assert_eq!(ring, Ring::Rang);
+    let (heard, at) = waiting.join().unwrap();
+    assert_eq!(heard, Ring::Rang);
     assert!(writer.wait().unwrap().success());
-    rang.saturating_duration_since(seen)
+    at.saturating_duration_since(seen)
 }
