@@ -104,6 +104,12 @@ impl Meant {
     fn is_named(&self) -> bool {
         self.ids.is_some()
     }
+
+    /// A walk from the newest on has dead letters before those that wait: what it made ready would be met again.
+    fn meets_what_it_revived(&self) -> bool {
+        let states = &self.base.states;
+        !self.is_named() && self.base.wants(State::Dead) && states.len() != 1
+    }
 }
 
 impl Job<'_> {
@@ -150,7 +156,14 @@ impl Job<'_> {
             self.ctx.write()?
         });
         let op = begin(self.ctx, opened.as_mut(), self.wording.verb)?;
-        Ok(Some((self.meant(ids, op.at), op)))
+        let meant = self.meant(ids, op.at);
+        let revives = matches!(self.change, Change::Requeue { .. });
+        if revives && self.select.filter.reverse && meant.meets_what_it_revived() {
+            let what = "--reverse would come to the dead letters first, and then to them again";
+            return Err(Fail::usage(what)
+                .hint("requeue the dead letters alone, then the others: --dead, --state"));
+        }
+        Ok(Some((meant, op)))
     }
 
     /// What is meant, at this time of the store's.

@@ -185,6 +185,23 @@ fn a_negative_value_is_told_of_its_option() {
 }
 
 #[test]
+fn a_walk_that_would_meet_what_it_revived_is_refused() {
+    let world = World::new();
+    dead(&world, "q", 1);
+    lines(
+        &world,
+        &[
+            (
+                "qops requeue q --state dead,ready --reverse --yes",
+                2,
+                &["dead letters first, and then to them again", "--dead"],
+            ),
+            ("qops requeue q --dead --reverse --yes", 0, &[]),
+        ],
+    );
+}
+
+#[test]
 fn a_dash_is_standard_input_alone_and_a_payload_after_dashes() {
     let world = World::new();
     let hint = "a payload '-' goes after --";
