@@ -2,7 +2,7 @@
 
 mod export;
 
-use super::apply::{Guards, Job, States, Wording, begin};
+use super::apply::{Guards, Job, States, Wording};
 use super::ctx::Ctx;
 use super::engine;
 use super::exit::Code;
@@ -10,9 +10,9 @@ use super::fail::{Fail, Outcome};
 use super::report::{self, Did};
 use super::select::{Filter, Flags};
 use super::suggest;
-use crate::backend::{Change, Depth, Kind};
+use crate::backend::{Change, Depth, Error, Kind};
 use crate::queue::time::parse_duration;
-use crate::queue::{Due, Hint, QueueName, State};
+use crate::queue::{Due, Hint, QueueName, State, Timestamp};
 use crate::ui::Shape;
 use crate::ui::text::counted;
 use crate::worker::{Ending, Mode, Plan, Source};
@@ -188,18 +188,19 @@ fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
     let shape = Did::plan(ctx, Shape::One)?;
     let agree = || {
         let mut store = None;
-        if let Some((meant, op)) = job.begin(&mut store)?
-            && let Some(store) = &mut store
-        {
-            job.agree(store.as_mut(), &meant, &op)?;
-        }
-        Ok(())
+        let (Some((meant, op)), Some(store)) = (job.begin(&mut store)?, &mut store) else {
+            return Ok("0".to_owned());
+        };
+        job.agree(store.as_mut(), &meant, &op)?;
+        Ok(op.at.0.to_string())
     };
     // Whoever agreed has agreed for the worker, too, which has no terminal.
     engine::in_two_processes(ctx, (!args.guards.yes).then_some("--yes"), agree, |pipe| {
         let ids = job.select.ids(std::io::empty())?;
-        let now = begin(ctx, ctx.write()?.as_mut(), "drain")?.at;
-        let meant = job.meant(ids, now);
+        // What was counted and agreed to was dead by then: another instant would be another count.
+        let then = pipe.handed().parse().map(Timestamp);
+        let then = then.map_err(|_| Error::bug("the worker was not told since when"))?;
+        let meant = job.meant(ids, then);
         let mut plan = Plan::new(Source::Dead(meant.whole()), command);
         args.running.fill(&mut plan);
         plan.mode = Mode::OneShot;

@@ -131,11 +131,12 @@ fn cannot_run(unfit: &Unfit) -> Fail {
 }
 
 /// Runs the worker in two processes. The outer one runs `before` (questions, which need the terminal) and starts the
-/// program again with `extra` in its arguments, before the command; the inner one is the worker.
+/// program again with `extra` in its arguments, before the command; the inner one is the worker, and has from its pipe
+/// what `before` answered.
 pub(super) fn in_two_processes(
     ctx: &Ctx,
     extra: Option<&str>,
-    before: impl FnOnce() -> Result<(), Fail>,
+    before: impl FnOnce() -> Result<String, Fail>,
     inner: impl FnOnce(guard::Pipe) -> Result<Code, Fail>,
 ) -> Result<Code, Fail> {
     match guard::role() {
@@ -145,7 +146,7 @@ pub(super) fn in_two_processes(
         }
         Role::Outer => {
             ctx.announce()?;
-            before()?;
+            let handed = before()?;
             let mut args = ctx.args().to_vec();
             if let Some(extra) = extra {
                 let end = args
@@ -154,7 +155,7 @@ pub(super) fn in_two_processes(
                     .unwrap_or(args.len());
                 args.insert(end, extra.into());
             }
-            let code = guard::run_outer(args).map_err(|error| {
+            let code = guard::run_outer(args, &handed).map_err(|error| {
                 Error::new(Kind::Unreachable, "the worker cannot be started").because(error)
             })?;
             if code == guard::KILLED {

@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     engine::in_two_processes(
         ctx,
         None,
-        || Ok(()),
+        || Ok(String::new()),
         |pipe| {
             let stays = args.wait || args.follow;
             let only = match args.queues.as_slice() {

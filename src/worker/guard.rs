@@ -16,7 +16,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Tells a worker that its standard input is the outer process's pipe: the pipe's inode and a number of this run.
+/// Tells a worker that its standard input is the outer process's pipe: the pipe's inode, a number of this run, and what
+/// the outer process hands over.
 pub(super) const VARIABLE: &str = "QOPS_GUARD";
 
 /// What the outer process answers when the worker was killed.
@@ -36,6 +37,7 @@ pub enum Role {
 pub struct Pipe {
     read: OwnedFd,
     pub(super) run: String,
+    handed: String,
 }
 
 /// Which of the two processes this is. A variable that somebody else has set does not deceive it: our standard input
@@ -49,7 +51,8 @@ pub fn role() -> Role {
 }
 
 fn pipe_of(value: &str) -> Option<Pipe> {
-    let (inode, run) = value.split_once('-')?;
+    let (inode, rest) = value.split_once('-')?;
+    let (run, handed) = rest.split_once('-')?;
     let stdin = rustix::stdio::stdin();
     let stat = fstat(stdin).ok()?;
     let is_it =
@@ -60,10 +63,17 @@ fn pipe_of(value: &str) -> Option<Pipe> {
     Some(Pipe {
         read,
         run: run.to_owned(),
+        handed: handed.to_owned(),
     })
 }
 
 impl Pipe {
+    /// What the outer process found out and hands over, as it gave it to [`run_outer`].
+    #[must_use]
+    pub fn handed(&self) -> &str {
+        &self.handed
+    }
+
     /// Calls `gone` when the outer process has died. Nothing ever comes through the pipe but its end.
     pub(super) fn watch(self, gone: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let mut read = File::from(self.read);
@@ -93,11 +103,12 @@ pub(super) fn new_run() -> String {
 }
 
 /// Runs the worker in a process of its own with these arguments (the program's name first), and answers its exit code:
-/// [`KILLED`] if it was killed. Nothing of it is left then.
+/// [`KILLED`] if it was killed. Nothing of it is left then. The worker alone reads what is `handed` to it, by
+/// [`Pipe::handed`].
 ///
 /// # Errors
 /// The worker could not be started.
-pub fn run_outer(args: impl IntoIterator<Item = OsString>) -> io::Result<u8> {
+pub fn run_outer(args: impl IntoIterator<Item = OsString>, handed: &str) -> io::Result<u8> {
     let reaper = Reaper::new()?;
     let ignored = unix::ignored_signals();
     let heard = [SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT]
@@ -113,7 +124,7 @@ pub fn run_outer(args: impl IntoIterator<Item = OsString>) -> io::Result<u8> {
     let mut worker = Command::new(unix::own_program()?)
         .arg0(name)
         .args(args)
-        .env(VARIABLE, format!("{}-{run}", fstat(&read)?.st_ino))
+        .env(VARIABLE, format!("{}-{run}-{handed}", fstat(&read)?.st_ino))
         .stdin(Stdio::from(read))
         .process_group(0)
         .spawn()?;
@@ -154,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_variable_alone_makes_no_worker() {
-        for value in ["", "1", "1-x", "-", "x-y"] {
+        for value in ["", "1", "1-x", "-", "x-y", "1-x-2", "--"] {
             assert!(pipe_of(value).is_none(), "{value}");
         }
     }
@@ -165,6 +176,7 @@ mod tests {
         let pipe = Pipe {
             read,
             run: new_run(),
+            handed: String::new(),
         };
         let (tell, told) = std::sync::mpsc::channel();
         pipe.watch(move || tell.send(()).unwrap()).unwrap();

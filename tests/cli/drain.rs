@@ -264,6 +264,23 @@ fn a_command_for_letters_is_asked_for_on_a_terminal() {
     assert_eq!(counts(&world, "orders"), (0, 0));
 }
 
+/// Whoever agreed to two letters has not agreed to a third, which died while the question stood there.
+#[test]
+fn a_command_runs_for_what_was_agreed_to_and_no_more() {
+    for expect in [&[][..], &["--expect", "2"]] {
+        let world = World::new();
+        dead(&world, "orders", 2);
+        let command = ["--", "sh", "-c", "cat; echo"];
+        let args = [&["drain", "orders"], expect, &command].concat();
+        let later = || dead(&world, "orders", 1);
+        let program = env!("CARGO_BIN_EXE_qops");
+        let (shown, code) = world.after(100, program, &args, ("[y/N]", later, b"y\r"));
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains("2 dead letters removed"), "{shown}");
+        assert_eq!(counts(&world, "orders"), (0, 1), "{shown}");
+    }
+}
+
 #[test]
 fn a_run_of_a_drain_is_told_from_what_killed_the_letter() {
     let world = World::new();

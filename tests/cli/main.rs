@@ -180,18 +180,6 @@ impl World {
         self.typing(columns, env!("CARGO_BIN_EXE_qops"), args, question, keys)
     }
 
-    /// As [`Self::answering`], after something else happened while the question stood there.
-    fn answering_after(
-        &self,
-        meanwhile: &dyn Fn(),
-        args: &[&str],
-        question: &str,
-        keys: &[u8],
-    ) -> (String, u32) {
-        let program = env!("CARGO_BIN_EXE_qops");
-        self.typing_after(meanwhile, 80, program, args, question, keys)
-    }
-
     /// The same of any program.
     fn typing(
         &self,
@@ -201,17 +189,16 @@ impl World {
         question: &str,
         keys: &[u8],
     ) -> (String, u32) {
-        self.typing_after(&|| (), columns, program, args, question, keys)
+        self.after(columns, program, args, (question, || {}, keys))
     }
 
-    fn typing_after(
+    /// The same; while the question waits for its answer something else happens.
+    fn after(
         &self,
-        meanwhile: &dyn Fn(),
         columns: u16,
         program: &str,
         args: &[&str],
-        question: &str,
-        keys: &[u8],
+        (question, meanwhile, keys): (&str, impl Fn(), &[u8]),
     ) -> (String, u32) {
         let pair = native_pty_system()
             .openpty(PtySize {

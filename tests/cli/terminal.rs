@@ -175,7 +175,8 @@ fn what_comes_in_before_the_answer_stays() {
         let world = World::new();
         world.put("jobs", &[b"a", b"b", b"c"]);
         let more = || world.put("jobs", &[b"d", b"e"]);
-        let (shown, code) = world.answering_after(&more, args, "[y/N]", b"y\r");
+        let qops = env!("CARGO_BIN_EXE_qops");
+        let (shown, code) = world.after(80, qops, args, ("[y/N]", more, b"y\r"));
         assert_eq!(code, 0, "{shown}");
         assert!(shown.contains("3 messages of jobs"), "{shown}");
         assert_eq!(ready(&world), format!("ready\n{left}\n"), "{shown}");
