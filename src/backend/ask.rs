@@ -130,7 +130,9 @@ pub enum Pick<'a> {
     /// What is ready, in order; what a dead worker held, back in its place first.
     Ready,
     /// Dead letters that are meant, the oldest first, where they lie: nothing is charged. One that is claimed is
-    /// passed over by every other claim and change until it is settled or its lease ends.
+    /// passed over by every other claim and change until it is settled or its lease ends. A claim looks at a bounded
+    /// number of letters and of bytes, so that it is short whatever the filter passes over: it may bring none with a
+    /// cursor, and only no cursor is the end.
     Dead {
         /// Which dead letters.
         what: &'a Selection,
@@ -160,6 +162,9 @@ pub struct Claimed {
     /// When `got` has fewer than asked: how long until something that is delayed or leased now may be ready; zero if
     /// something is ready already (the byte limit). None: nothing is delayed and nothing leased, by anybody.
     pub next: Option<Duration>,
+    /// Dead letters that are meant and were passed over because another claim holds them, in order, and when each
+    /// lease ends. A walk is told of each once.
+    pub held: Vec<(MessageId, Timestamp)>,
     /// Where a walk over dead letters goes on; none at its end, and for [`Pick::Ready`].
     pub cursor: Option<Cursor>,
 }

@@ -25,7 +25,7 @@ use std::time::Duration;
 #[command(
     after_help = "Takes what was dead when it began, the oldest first; all of it where nothing narrows that. Replays unless --to, --export or \
     a command says otherwise. With a command: exit 0 or 99 removes the letter, anything else leaves it dead with that run in \
-    its history; nothing is charged.\n\n\
+    its history; nothing is charged. One that a command still holds is passed over (7).\n\n\
     Examples:\n  qops drain orders --error 429 --dry-run\n  qops drain orders --yes\n  \
     qops drain orders --to orders-retry --older-than 1d --yes\n  qops drain orders --export dead.ndjson --yes\n  \
     qops drain orders --yes -- ./repair"
@@ -207,29 +207,30 @@ fn command(args: &Args, ctx: &Ctx, job: &Job<'_>) -> Outcome {
         plan.limits.messages = args.filter.limit();
         let summary = engine::work(ctx, plan, pipe)?;
         let (done, failed) = (summary.done, summary.dead + summary.lost);
+        let others = [(Code::Nothing, failed), (Code::Conflict, summary.held)];
         let code = match summary.ending() {
-            Ending::LeftDead | Ending::Clean if failed > 0 && done > 0 => Code::Partly,
-            Ending::Clean if failed > 0 => Code::Nothing,
+            Ending::LeftDead | Ending::Clean => report::classify(done, &others.into()),
             other => other.into(),
         };
-        match engine::trouble(&summary) {
-            Some(fail) => {
-                ctx.complain(&fail);
-            }
-            None => ctx.ui.say(format!(
-                "{} removed, {} still dead ({})",
-                counted(done, "dead letter", "dead letters"),
-                failed,
-                ctx.place()?
-            )),
+        if let Some(fail) = engine::trouble(&summary) {
+            ctx.complain(&fail);
+        } else {
+            let letters = counted(done, "dead letter", "dead letters");
+            let held = match summary.held {
+                0 => String::new(),
+                n => format!(", {n} passed over"),
+            };
+            let place = ctx.place()?;
+            let sum = format!("{letters} removed, {failed} still dead{held} ({place})");
+            ctx.ui.say(sum);
         }
         let did = Did {
             verb: "drain",
             queue: Some(&args.queue),
-            matched: done + failed,
+            matched: done + failed + summary.held,
             done,
             failed,
-            skipped: 0,
+            skipped: summary.held,
         };
         report::print(ctx, shape, &[did])?;
         Ok(code)

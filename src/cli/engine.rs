@@ -8,7 +8,7 @@ use super::words;
 use crate::backend::{Access, Error, Kind, OpenOptions, registry};
 use crate::config::Password;
 use crate::queue::time::{duration_text, parse_duration};
-use crate::queue::{Skew, said};
+use crate::queue::{MessageId, QueueName, Skew, Timestamp, said};
 use crate::ui::Progress;
 use crate::ui::text::counted;
 use crate::worker::guard::{self, Role};
@@ -270,6 +270,11 @@ impl Teller<'_> {
                 self.dead += found.len() as u64;
                 Buried::new(self.ctx, queue, "its command was not run").hear(found);
             }
+            Note::Held { queue, found } => {
+                for (id, end) in *found {
+                    self.ctx.complain(&held(queue, id, *end));
+                }
+            }
             Note::Paused(queue) => ui.note(format!("the queue '{queue}' is paused: it gives nothing")),
             Note::Missing(queue) => ui.detail(format!("there is no queue '{queue}' yet")),
             Note::Unread => ui.warn(
@@ -323,6 +328,12 @@ impl Teller<'_> {
             }
         }
     }
+}
+
+/// A letter that is passed over.
+fn held(queue: &QueueName, id: &MessageId, until: Timestamp) -> Fail {
+    let what = format!("message {id} of {queue} is passed over: a command holds it until {until}");
+    Fail::new(Kind::Conflict, what)
 }
 
 /// What made the run end badly, as an error that is said.

@@ -49,6 +49,7 @@ impl Worker<'_> {
             buried,
             paused,
             next,
+            held,
             cursor,
         } = claimed;
         if !buried.is_empty() {
@@ -56,6 +57,13 @@ impl Worker<'_> {
             (self.say)(Note::Buried {
                 queue: &self.lanes.all[lane].queue,
                 found: &buried,
+            });
+        }
+        if !held.is_empty() {
+            self.summary.held += held.len() as u64;
+            (self.say)(Note::Held {
+                queue: &self.lanes.all[lane].queue,
+                found: &held,
             });
         }
         let at = &mut self.lanes.all[lane];

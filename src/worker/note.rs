@@ -1,7 +1,7 @@
 //! What a worker tells while it works, and what it tells at the end.
 
 use crate::backend::{Error, Kind};
-use crate::queue::{MessageId, QueueName, Reason};
+use crate::queue::{MessageId, QueueName, Reason, Timestamp};
 use std::time::Duration;
 
 /// Something that happened, told to the caller on its own thread.
@@ -31,6 +31,13 @@ pub enum Note<'a> {
         queue: &'a QueueName,
         /// Which, and why; at least one.
         found: &'a [(MessageId, Reason)],
+    },
+    /// Dead letters that are meant and that somebody else's claim holds; they are passed over.
+    Held {
+        /// In this queue.
+        queue: &'a QueueName,
+        /// Which, and until when; at least one.
+        found: &'a [(MessageId, Timestamp)],
     },
     /// The queue is paused: it counts as empty, or is waited for.
     Paused(&'a QueueName),
@@ -147,6 +154,8 @@ pub struct Summary {
     pub released: u64,
     /// Deliveries whose lease was lost.
     pub lost: u64,
+    /// Dead letters that were passed over because another claim holds them.
+    pub held: u64,
     /// When the first of the retries is due, from its settling.
     pub soonest: Option<Duration>,
     /// Commands that were ended because a second signal came or the grace was over; by which signal (TERM where none
@@ -170,6 +179,7 @@ impl Summary {
             dead: 0,
             released: 0,
             lost: 0,
+            held: 0,
             soonest: None,
             ended_by: None,
             signal: None,

@@ -168,6 +168,11 @@ impl Desk {
         self.call(state);
     }
 
+    /// Whether there is news that the store thread has not heard.
+    pub(super) fn is_told(&self) -> bool {
+        !self.lock().news.is_empty()
+    }
+
     /// Has the store thread look.
     fn call(&self, mut state: MutexGuard<'_, State>) {
         state.attention = true;

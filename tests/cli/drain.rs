@@ -3,7 +3,9 @@
 use crate::bulk::{counts, dead, messages};
 use crate::{World, session};
 use insta::assert_snapshot;
-use qops::queue::{Outcome, State};
+use qops::backend::{Claim, Exchange, Pick};
+use qops::queue::{Outcome, QueueName, Selection, State};
+use std::time::Duration;
 
 #[test]
 fn letters_are_replayed_or_moved() {
@@ -279,6 +281,49 @@ fn a_command_runs_for_what_was_agreed_to_and_no_more() {
         assert!(shown.contains("2 dead letters removed"), "{shown}");
         assert_eq!(counts(&world, "orders"), (0, 1), "{shown}");
     }
+}
+
+/// A drain that was killed leaves its letters under its leases for a while.
+#[test]
+fn letters_that_an_earlier_command_holds_are_passed_over_and_said() {
+    let world = World::new();
+    dead(&world, "orders", 3);
+    let queue = QueueName::parse("orders").unwrap();
+    let what = Selection {
+        ids: Some(vec!["2".into()]),
+        ..Selection::of(queue.clone())
+    };
+    let claim = Claim {
+        queue: &queue,
+        max: 1,
+        bytes: 1 << 20,
+        lease: Duration::from_hours(1),
+        start: false,
+        max_attempts: 1,
+        pick: Pick::Dead {
+            what: &what,
+            after: None,
+        },
+    };
+    let turn = Exchange {
+        settle: &[],
+        claim: Some(claim),
+    };
+    assert!(world.store().exchange(&turn).unwrap().claimed.is_ok());
+    let drain = ["drain", "orders", "--yes", "--json", "--", "true"];
+    let text = [world.snapshot(&drain), world.snapshot(&drain)];
+    assert_snapshot!(text.join("\n"));
+    assert_eq!(counts(&world, "orders"), (0, 1));
+    // Whoever asks for what failed has both in the code.
+    dead(&world, "orders", 1);
+    let ran = world.run(&["drain", "orders", "--yes", "--", "false"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let (shown, code) = world.terminal(120, &["drain", "orders", "--yes", "-n", "1", "--", "true"]);
+    assert_eq!(code, 3, "{shown}");
+    assert!(
+        shown.contains("1 dead letter removed, 0 still dead, 1 passed over"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -25,6 +25,8 @@ cases! {
         a_walk_takes_none_twice_across_handles,
         a_lease_ends_and_it_may_be_claimed,
         a_claimed_letter_is_passed_over_by_claims,
+        what_another_claim_holds_is_told_once,
+        a_filter_that_passes_over_much_ends_a_claim_and_not_the_walk,
         ready_ones_are_left_alone,
         a_letter_that_died_later_is_bounded_by_until,
         an_empty_walk_ends,
@@ -275,6 +277,82 @@ fn a_claimed_letter_is_passed_over_by_claims(d: &mut Desk<'_>) {
     assert_eq!(texts(&rest.got), ["1", "2"]);
     d.sure(&first, Verdict::Release);
     assert_eq!(take_dead(d).message.id, first.message.id);
+}
+
+fn what_another_claim_holds_is_told_once(d: &mut Desk<'_>) {
+    let all = letters(d, 6);
+    let named = |ids: &[usize], error: &str| Selection {
+        ids: (!ids.is_empty()).then(|| ids.iter().map(|n| all[*n].clone()).collect()),
+        error: Some(error.to_owned()),
+        ..dead_of("q")
+    };
+    let mut other = d.other("w2");
+    let held = other.claim_dead("q", 9, &named(&[1, 2, 4], "error"), None);
+    let until: Vec<_> = held
+        .got
+        .iter()
+        .map(|got| (got.message.id.clone(), got.message.lease_until.unwrap()))
+        .collect();
+    for (what, free, met) in [
+        (dead_of("q"), vec![0, 3, 5], &until[..]),
+        (
+            named(&[0, 1, 4], "error"),
+            vec![0],
+            &[until[0].clone(), until[2].clone()],
+        ),
+        (named(&[], "error 2"), vec![], &until[1..2]),
+        (named(&[], "error 3"), vec![3], &[]),
+    ] {
+        let free: Vec<_> = free.into_iter().map(|n: usize| all[n].clone()).collect();
+        for max in [1, 2, 9] {
+            let (mut got, mut told, mut after) = (vec![], vec![], None);
+            loop {
+                let claimed = d.claim_dead("q", max, &what, after.as_ref());
+                assert!(claimed.got.len() <= max);
+                for one in &claimed.got {
+                    d.sure(one, Verdict::Release);
+                }
+                got.extend(claimed.got.into_iter().map(|got| got.message.id));
+                told.extend(claimed.held);
+                after = claimed.cursor;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!((got, &told[..]), (free.clone(), met));
+        }
+    }
+    // Its own lease ends for a claim as for everybody.
+    d.advance(1);
+    let claimed = d.claim_dead("q", 9, &dead_of("q"), None);
+    assert_eq!((claimed.got.len(), claimed.held.len()), (6, 0));
+    // What is held is no letter that is ready.
+    d.put(plain("q", "x"));
+    assert!(d.claim_as("q", |_| {}).held.is_empty());
+}
+
+/// A claim may bring none with a cursor: only no cursor is the end.
+fn a_filter_that_passes_over_much_ends_a_claim_and_not_the_walk(d: &mut Desk<'_>) {
+    for n in 0..8 {
+        let text = "x".repeat(400_000);
+        d.kill(plain("q", &text), &format!("error {n}"));
+    }
+    let id = d.kill(plain("q", "a needle"), "no");
+    d.kill(plain("q", "x"), "no");
+    let what = Selection {
+        grep: Some("needle".to_owned()),
+        ..dead_of("q")
+    };
+    let (mut taken, mut after) = (vec![], None);
+    for _ in 0..100 {
+        let claimed = d.claim_dead("q", 5, &what, after.as_ref());
+        taken.extend(claimed.got.into_iter().map(|got| got.message.id));
+        after = claimed.cursor;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((taken, after), (vec![id], None));
 }
 
 fn ready_ones_are_left_alone(d: &mut Desk<'_>) {

@@ -9,7 +9,7 @@ use super::keys::{Segment, Ties};
 use super::row::{Raw, Show};
 use super::settle::{after_removal, letter, live, reclaim_letter, remove_letter, take_back};
 use super::together::Together;
-use super::walk::{Step, Walk, Way};
+use super::walk::{Step, VAIN, Walk, Way};
 use crate::queue::{Cursor, Due, Message, MessageId, OpId, QueueName, Selection, State, Timestamp};
 use rusqlite::{Connection, params};
 
@@ -96,6 +96,7 @@ impl Work<'_> {
             page,
             now: self.now,
             show: Show::Rest,
+            vain: VAIN,
         };
         let mut meant = Vec::new();
         let next = match walk.way(Some(self.queue_id))? {
@@ -144,21 +145,24 @@ impl Work<'_> {
         let mut desk = walk.desk()?;
         let mut read = 0;
         walk.along(self.queue_id, &mut |seen, segment, now| {
+            if read >= walk.vain {
+                return Ok(Step::NoRoom);
+            }
             if let Some(ties) = seen.ties.filter(|ties| self.goes_together(*ties))
                 && heads_tell
             {
                 meant.push(Meant::Together(seen.id, ties));
                 return Ok(Step::Taken);
             }
-            // Others wait for the lock while payloads are read.
-            if read > walk.page.bytes {
-                return Ok(Step::NoRoom);
-            }
             let found = desk.load(seen.id, self.queue, segment == Segment::Dead, now)?;
-            read += found.as_ref().map_or(0, |found| found.payload.len());
-            let Some(mut found) = found.filter(|found| self.what.matches(found)) else {
+            let Some(mut found) = found else {
                 return Ok(Step::PassedOver);
             };
+            // Only a filter has a payload read, and then it may be read for nothing.
+            read += found.payload.len();
+            if !self.what.matches(&found) {
+                return Ok(Step::PassedOver);
+            }
             // Read for a filter alone: a chunk of messages must not hold their payloads.
             found.payload = Vec::new();
             meant.push(self.sorted(found));

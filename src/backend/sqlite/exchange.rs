@@ -2,7 +2,7 @@
 
 use super::super::{Claim, Claimed, Exchange, Exchanged, Kind, Result};
 use super::conn::Store;
-use super::{claim, full, settle};
+use super::{claim, full, letters, settle};
 use crate::queue::Timestamp;
 use rusqlite::Connection;
 
@@ -15,6 +15,14 @@ pub(super) fn exchange(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchang
     }
     if store.disk.is_full() && full::admit(store).is_err() {
         return full::settle_what_is_done(store, turn);
+    }
+    if let (true, Some(wanted)) = (turn.settle.is_empty(), &turn.claim)
+        && let Some(nothing) = letters::nothing(store, wanted)?
+    {
+        return Ok(Exchanged {
+            settled: Vec::new(),
+            claimed: Ok(nothing),
+        });
     }
     let identity = store.identity.clone();
     let exchanged = store.write(|conn, now| {

@@ -1,12 +1,12 @@
 //! Looking and counting: nothing changes, nothing stays open.
 
-use super::super::{Count, Detail, Page, Peeked, Result};
+use super::super::{Count, Page, Peeked, Result};
 use super::claim::number_of;
 use super::conn::Store;
 use super::keys::{Segment, priorities};
-use super::row::{Show, history};
+use super::row::Show;
 use super::walk::{Step, Walk, Walked, Way};
-use crate::queue::{Attempt, MessageId, Order, Selection, State};
+use crate::queue::{MessageId, Order, Selection, State};
 use rusqlite::{OptionalExtension as _, params};
 
 pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
@@ -14,23 +14,7 @@ pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<P
 }
 
 fn page_of(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
-    let mut walked = step(store, what, page, Show::Payload)?;
-    if page.detail == Detail::History {
-        let mut bytes = 0;
-        for n in 0..walked.rows.len() {
-            let history = history(&store.conn, &walked.rows[n])?;
-            let kept = |attempt: &Attempt| attempt.stderr.len();
-            bytes += history.iter().map(kept).sum::<usize>();
-            if bytes > page.bytes && n > 0 {
-                // What was kept of stderr counts as payload does. The shorter page is walked again for its cursor.
-                let page = Page { rows: n, ..*page };
-                walked.next = step(store, what, &page, Show::Rest)?.next;
-                walked.rows.truncate(n);
-                break;
-            }
-            walked.rows[n].history = history;
-        }
-    }
+    let walked = step(store, what, page, Show::Payload)?;
     let gone = match (&what.ids, &walked.next) {
         (Some(ids), None) => gone(store, ids)?,
         _ => Vec::new(),
@@ -49,11 +33,13 @@ fn step(store: &Store, what: &Selection, page: &Page<'_>, show: Show) -> Result<
         page,
         now: store.now(),
         show,
+        vain: usize::MAX,
     };
-    match &what.queue {
-        Some(queue) => walk.step(queue, store.queue(queue)?.id),
-        None => walk.anywhere(),
-    }
+    let queue = match &what.queue {
+        Some(queue) => Some((queue, store.queue(queue)?.id)),
+        None => None,
+    };
+    walk.step(queue)
 }
 
 /// Ids that were issued once and are no longer here.
@@ -183,6 +169,7 @@ fn by_walk(store: &Store, what: &Selection, cap: u64) -> Result<u64> {
                 page: &page,
                 now: store.now(),
                 show: Show::Rest,
+                vain: usize::MAX,
             };
             let (Way::Along, Some(queue_id)) = (walk.way(queue_id)?, queue_id) else {
                 let walked = step(store, what, &page, Show::Rest)?;

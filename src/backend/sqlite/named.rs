@@ -3,8 +3,8 @@
 use super::super::{Error, Kind, Result};
 use super::cursor::{Key, Place};
 use super::row::{Show, text};
-use super::walk::{Desk, Walk, Walked};
-use crate::queue::{Message, Order, QueueName, State};
+use super::walk::{Basket, Desk, Step, Walk, Walked};
+use crate::queue::{Cursor, Message, Order, QueueName, State};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -13,7 +13,19 @@ type SortKey = (u8, i64, i64, i64);
 
 impl Walk<'_> {
     /// These messages in the walk's order. Ids that are not there, or not meant, are passed over.
-    pub(super) fn named(&self, mut ids: Vec<i64>) -> Result<Walked> {
+    pub(super) fn named(&self, ids: Vec<i64>) -> Result<Walked> {
+        let mut basket = Basket::new(self.page);
+        let next = self.each_named(ids, &mut |message| Ok(basket.put(message)))?;
+        let rows = basket.rows;
+        Ok(Walked { rows, next })
+    }
+
+    /// Shows `take` each of them and answers where the walk goes on.
+    pub(super) fn each_named(
+        &self,
+        mut ids: Vec<i64>,
+        take: &mut dyn FnMut(Message) -> Result<Step>,
+    ) -> Result<Option<Cursor>> {
         let place = self.place()?;
         let mut names = Names::new(self.conn);
         ids.sort_unstable();
@@ -38,21 +50,24 @@ impl Walk<'_> {
         drop(look);
         let mut desk = self.desk()?;
         let mut last = None;
-        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let (mut taken, mut vain) = (0, 0);
         for (at, id) in found {
             let Some(message) = desk.find(id, &mut |queue| names.of(queue), place.now)? else {
                 continue;
             };
-            let over = bytes + message.payload.len() > self.page.bytes && last.is_some();
-            if over || rows.len() >= self.page.rows {
-                return Ok(Walked {
-                    rows,
-                    next: last.or(self.page.after.cloned()),
-                });
-            }
-            bytes += message.payload.len();
-            if self.what.matches_payload(&message.payload) {
-                rows.push(message);
+            let meant = self.what.matches_payload(&message.payload);
+            let step = if taken >= self.page.rows || vain >= self.vain {
+                Step::NoRoom
+            } else if meant {
+                take(message)?
+            } else {
+                vain += message.payload.len();
+                Step::PassedOver
+            };
+            match step {
+                Step::NoRoom => return Ok(last.or(self.page.after.cloned())),
+                Step::Taken => taken += 1,
+                Step::PassedOver => {}
             }
             let place = Place {
                 named: true,
@@ -62,7 +77,7 @@ impl Walk<'_> {
             };
             last = Some(place.cursor());
         }
-        Ok(Walked { rows, next: None })
+        Ok(None)
     }
 
     fn sort_key(&self, id: i64, message: &Message) -> Result<SortKey> {

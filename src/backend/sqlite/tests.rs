@@ -1,10 +1,13 @@
 use super::super::{
-    Access, Backend, Claim, Error, Exchange, Kind, OpenOptions, Pick, Settle, Settled, Target,
-    Unit, Verdict, registry,
+    Access, Backend, Change, Claim, Claimed, Detail, Error, Exchange, Kind, Op, OpenOptions, Page,
+    Pick, Run, Settle, Settled, Target, Unit, Verdict, registry,
 };
 use super::conn::Store;
 use super::place::network_filesystem;
-use crate::queue::{Enqueued, NewMessage, QueueName, Receipt, Skew};
+use crate::queue::{
+    Cursor, Enqueued, NewMessage, Order, QueueName, Receipt, Selection, Skew, State,
+};
+use rusqlite::StatementStatus;
 use std::path::Path;
 use std::time::Duration;
 
@@ -153,4 +156,159 @@ fn disks_are_told_apart_by_the_kernels_numbers() {
     ] {
         assert!(network_filesystem(far).is_some(), "{far:x}");
     }
+}
+
+/// A store with so many dead letters of a size, each with a run whose stderr is as large.
+fn with_letters(path: &Path, many: i64, size: i64) -> Store {
+    let (store, _) = Store::open(&target(path, ""), &options(Access::Write)).unwrap();
+    let script = "INSERT INTO qops_queue(name, created_at) VALUES('q', 0);
+         CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<MANY) SELECT i FROM n;
+         INSERT INTO qops_dead(id, queue_id, died_at, reason, priority, ready_at, enqueued_at, attempts, deferrals, deliveries, replays, payload)
+         SELECT i, 1, i, 'attempts', 0, 0, 0, 1, 0, 1, 0, zeroblob(SIZE) FROM n;
+         INSERT INTO qops_attempt(message_id, delivery, attempt, started_at, worker, outcome, stderr)
+         SELECT i, 1, 1, 0, 'w', 'failed', zeroblob(SIZE) FROM n;
+         DROP TABLE n;";
+    let script = script
+        .replace("MANY", &many.to_string())
+        .replace("SIZE", &size.to_string());
+    store.conn.execute_batch(&script).unwrap();
+    store
+}
+
+/// How many letters were read whole, since this was asked last.
+fn read_whole(store: &Store) -> i32 {
+    let statement = store.conn.prepare_cached(sql!("letter_get")).unwrap();
+    statement.reset_status(StatementStatus::Run)
+}
+
+fn grep(text: &str) -> Selection {
+    Selection {
+        states: vec![State::Dead],
+        grep: Some(text.to_owned()),
+        ..Selection::of(QueueName::parse("q").unwrap())
+    }
+}
+
+fn claim_dead(
+    store: &mut Store,
+    settle: &[Settle<'_>],
+    what: &Selection,
+    after: Option<&Cursor>,
+) -> Claimed {
+    let queue = QueueName::parse("q").unwrap();
+    let claim = Claim {
+        queue: &queue,
+        max: 100,
+        bytes: 8 << 20,
+        lease: Duration::from_mins(1),
+        start: false,
+        max_attempts: 7,
+        pick: Pick::Dead { what, after },
+    };
+    let turn = Exchange {
+        settle,
+        claim: Some(claim),
+    };
+    store.exchange(&turn).unwrap().claimed.unwrap()
+}
+
+/// Whatever a filter passes over: a claim holds the lock of the writer.
+#[test]
+fn a_claim_of_letters_looks_at_a_bounded_number_and_reads_a_bounded_number_of_bytes() {
+    let stale = Receipt::from("1.1.0000000000000000");
+    let settle = [Settle {
+        receipt: &stale,
+        verdict: Verdict::Done,
+        end: None,
+    }];
+    // A thousand rows, or the message with which a megabyte is full.
+    for (many, size, most) in [(3_500, 10, 1_000), (100, 100_000, 11)] {
+        // A claim alone looks without the lock first; one beside a settle has it from the beginning.
+        for settle in [&[][..], &settle] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("q.db");
+            let mut store = with_letters(&path, many, size);
+            let other = rusqlite::Connection::open(&path).unwrap();
+            let what = grep("no such text");
+            let (mut after, mut pages, mut all) = (None, 0, 0);
+            loop {
+                read_whole(&store);
+                let claimed = claim_dead(&mut store, settle, &what, after.as_ref());
+                let read = read_whole(&store);
+                assert!(read <= most, "{read} of {many}");
+                assert!(claimed.got.is_empty());
+                (after, pages, all) = (claimed.cursor, pages + 1, all + read);
+                // Others write between two pages.
+                other
+                    .execute("UPDATE qops_queue SET created_at=created_at+1", [])
+                    .unwrap();
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(i64::from(all), many);
+            assert!(pages > 3, "{pages}");
+        }
+    }
+}
+
+#[test]
+fn a_claim_that_passes_over_all_it_sees_takes_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("q.db");
+    let mut store = with_letters(&path, 50, 10);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let claimed = claim_dead(&mut store, &[], &grep("no such text"), None);
+    assert!(claimed.got.is_empty() && claimed.cursor.is_none());
+    other.execute_batch("ROLLBACK").unwrap();
+    let what = Selection {
+        grep: None,
+        ..grep("")
+    };
+    assert_eq!(claim_dead(&mut store, &[], &what, None).got.len(), 50);
+    let held = claim_dead(&mut store, &[], &what, None).held;
+    assert_eq!(held.len(), 50);
+}
+
+/// What a change reads for a filter is bounded in bytes: it holds the lock, too.
+#[test]
+fn a_change_reads_a_bounded_number_of_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = with_letters(&folder.path().join("q.db"), 100, 100_000);
+    let change = Change::Purge { free_keys: true };
+    let op = Op {
+        id: crate::queue::OpId(1),
+        at: store.now(),
+    };
+    for text in ["no such text", "\0"] {
+        read_whole(&store);
+        let page = Page::first(1_000, Order::Oldest);
+        let changed = store
+            .change(&grep(text), &change, &op, &page, Run::Do)
+            .unwrap();
+        assert!(changed.next.is_some());
+        assert_eq!(read_whole(&store), 11);
+    }
+}
+
+/// A page whose histories are large reads hardly more messages than it keeps.
+#[test]
+fn a_page_of_histories_reads_what_it_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = with_letters(&folder.path().join("q.db"), 300, 1_000);
+    let what = Selection {
+        grep: None,
+        ..grep("")
+    };
+    let page = Page {
+        bytes: 20_000,
+        detail: Detail::History,
+        ..Page::first(200, Order::Oldest)
+    };
+    read_whole(&store);
+    let peeked = super::look::peek(&store, &what, &page).unwrap();
+    assert_eq!(peeked.rows.len(), 10);
+    assert_eq!(peeked.rows[9].history[0].stderr.len(), 1_000);
+    assert_eq!(read_whole(&store), 11);
 }

@@ -1,10 +1,10 @@
 //! Walks by key: a page at a time, beyond the last key. Nothing stays open between two pages, and what is looked at is
 //! bounded.
 
-use super::super::{Error, Page, Result};
+use super::super::{Detail, Error, Page, Result};
 use super::cursor::Place;
 use super::keys::{FEW, Few, Seen, Segment};
-use super::row::{Show, at_most, message};
+use super::row::{Show, at_most, history, message};
 use crate::queue::{Cursor, Message, Order, QueueName, Selection, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
@@ -22,7 +22,12 @@ pub(super) struct Walk<'a> {
     pub(super) now: Timestamp,
     /// Whether payloads are read where no filter asks for them.
     pub(super) show: Show,
+    /// The page ends when so many bytes of payload were read of messages that are not meant.
+    pub(super) vain: usize,
 }
+
+/// So many bytes are read in vain under the lock of a writer: others wait for it.
+pub(super) const VAIN: usize = 1 << 20;
 
 /// How a walk finds its messages.
 pub(super) enum Way {
@@ -41,35 +46,47 @@ pub(super) enum Step {
 }
 
 impl Walk<'_> {
-    /// Messages of the page. The queue must be there.
-    pub(super) fn step(&self, queue: &QueueName, queue_id: i64) -> Result<Walked> {
-        if let Way::Named(ids) = self.way(Some(queue_id))? {
-            return self.named(ids);
-        }
-        let mut rows: Vec<Message> = Vec::new();
-        let mut bytes = 0;
-        let mut desk = self.desk()?;
-        let next = self.along(queue_id, &mut |seen, segment, now| {
-            let found = desk.load(seen.id, queue, segment == Segment::Dead, now)?;
-            let Some(found) = found.filter(|found| self.what.matches(found)) else {
-                return Ok(Step::PassedOver);
-            };
-            if bytes + found.payload.len() > self.page.bytes && !rows.is_empty() {
-                return Ok(Step::NoRoom);
+    /// Messages of the page: of this queue, which must be there, or those that are named wherever they are.
+    pub(super) fn step(&self, queue: Option<(&QueueName, i64)>) -> Result<Walked> {
+        // Histories are read in the walk, where they are asked for: it goes no further than the page has room.
+        let mut basket = Basket::new(self.page);
+        let next = self.each(queue, &mut |mut message| {
+            if self.page.detail == Detail::History {
+                message.history = history(self.conn, &message)?;
             }
-            bytes += found.payload.len();
-            rows.push(found);
-            Ok(Step::Taken)
+            Ok(basket.put(message))
         })?;
+        let rows = basket.rows;
         Ok(Walked { rows, next })
     }
 
-    /// Messages of the page that are named, whatever queue they are in.
-    pub(super) fn anywhere(&self) -> Result<Walked> {
-        match self.way(None)? {
-            Way::Named(ids) => self.named(ids),
-            Way::Along => Err(Error::bug("a walk without a queue or an id")),
-        }
+    /// As [`Self::step`]; `take` is shown each message that is meant and says what becomes of it. How many bytes it
+    /// takes is its business. Answers where the walk goes on.
+    pub(super) fn each(
+        &self,
+        queue: Option<(&QueueName, i64)>,
+        take: &mut dyn FnMut(Message) -> Result<Step>,
+    ) -> Result<Option<Cursor>> {
+        let way = self.way(queue.map(|(_, id)| id))?;
+        let (queue, queue_id) = match (way, queue) {
+            (Way::Named(ids), _) => return self.each_named(ids, take),
+            (Way::Along, Some(queue)) => queue,
+            (Way::Along, None) => return Err(Error::bug("a walk without a queue or an id")),
+        };
+        let mut desk = self.desk()?;
+        let mut vain = 0;
+        self.along(queue_id, &mut |seen, segment, now| {
+            if vain >= self.vain {
+                return Ok(Step::NoRoom);
+            }
+            match desk.load(seen.id, queue, segment == Segment::Dead, now)? {
+                Some(found) if self.what.matches(&found) => take(found),
+                found => {
+                    vain += found.map_or(0, |found| found.payload.len());
+                    Ok(Step::PassedOver)
+                }
+            }
+        })
     }
 
     /// Goes along the segments and shows `each` message that its head does not rule out, until the page is full or
@@ -213,6 +230,35 @@ impl Walk<'_> {
         } else {
             self.show
         }
+    }
+}
+
+/// What a page keeps: as many as its bytes allow, and always one.
+pub(super) struct Basket {
+    pub(super) rows: Vec<Message>,
+    bytes: usize,
+    most: usize,
+}
+
+impl Basket {
+    pub(super) fn new(page: &Page<'_>) -> Self {
+        Self {
+            rows: Vec::new(),
+            bytes: 0,
+            most: page.bytes,
+        }
+    }
+
+    /// Keeps a message if there is room for its payload, and for what its history keeps of stderr.
+    pub(super) fn put(&mut self, message: Message) -> Step {
+        let stderr = message.history.iter().map(|run| run.stderr.len());
+        let size = message.payload.len() + stderr.sum::<usize>();
+        if self.bytes + size > self.most && !self.rows.is_empty() {
+            return Step::NoRoom;
+        }
+        self.bytes += size;
+        self.rows.push(message);
+        Step::Taken
     }
 }
 

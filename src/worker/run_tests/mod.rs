@@ -24,6 +24,8 @@ enum Fault {
     Well,
     /// Nothing happens.
     Fails(Kind),
+    /// As it should, after a while.
+    Slow,
     /// It happens, and the answer is lost.
     Mute,
     /// From now on nothing fits but what is done.
@@ -58,6 +60,10 @@ impl Backend for Faulty {
         };
         match fault {
             Fault::Well => self.inner.exchange(turn),
+            Fault::Slow => {
+                std::thread::sleep(Duration::from_millis(50));
+                self.inner.exchange(turn)
+            }
             Fault::Fails(kind) => Err(Error::new(kind, "as told")),
             Fault::Mute => {
                 self.inner.exchange(turn)?;

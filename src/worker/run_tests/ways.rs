@@ -212,3 +212,29 @@ fn what_expires_while_it_waits_is_not_started() {
     assert_eq!((summary.done, summary.dead), (1, 1));
     assert_eq!(world.peek("q")[0].reason, Some(Reason::Expired));
 }
+
+/// A filter that passes over many letters needs many claims; a signal is heard between two of them.
+#[test]
+fn a_signal_is_heard_while_a_walk_over_letters_finds_nothing() {
+    let mut world = World::new();
+    let text = "x".repeat(1 << 20);
+    world.enqueue("q", &vec![text.as_str(); 15]);
+    world.run(&world.plan("exit 65"));
+    assert_eq!(world.counts("q").dead, 15);
+    let mut plan = world.plan("echo $m >> ran");
+    plan.source = Source::Dead(Selection {
+        grep: Some("needle".to_owned()),
+        ..Selection::of(name("q"))
+    });
+    world.tell(&[Fault::Slow; 100]);
+    let script = Arc::clone(&world.script);
+    let summary = world.run_while(&plan, move |desk| {
+        while script.lock().unwrap().len() > 97 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        desk.tell(News::Signal(15));
+    });
+    assert!(matches!(summary.why, Why::Signal(15)), "{:?}", summary.why);
+    let left = world.script.lock().unwrap().len();
+    assert!(left > 89, "{left}");
+}

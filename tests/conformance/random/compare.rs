@@ -81,6 +81,12 @@ impl Reader {
         (self.message(got.message.clone()), got.fence, doubt)
     }
 
+    /// Letters that another claim holds, and until when.
+    pub fn held(&self, held: &[(MessageId, Timestamp)]) -> String {
+        let held = held.iter().map(|(id, end)| (self.id(id), self.time(*end)));
+        format!("{:?}", held.collect::<Vec<_>>())
+    }
+
     /// All that a claim says but its cursor.
     pub fn claimed(&self, claimed: &Claimed) -> String {
         let got: Vec<_> = claimed.got.iter().map(|got| self.delivery(got)).collect();
@@ -91,7 +97,8 @@ impl Reader {
             .collect();
         buried.sort();
         let next = claimed.next.map(round_age);
-        format!("{got:#?} {buried:?} {} {next:?}", claimed.paused)
+        let held = self.held(&claimed.held);
+        format!("{got:#?} {buried:?} {} {next:?} {held}", claimed.paused)
     }
 
     pub fn reports(reports: &[QueueReport]) -> String {

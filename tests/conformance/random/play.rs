@@ -228,6 +228,7 @@ impl Side {
             buried: claimed.buried.clone(),
             paused: claimed.paused,
             next: claimed.next.filter(|_| says_next && !claimed.paused),
+            held: claimed.held.clone(),
             cursor: None,
         }
     }
@@ -258,6 +259,9 @@ impl Side {
                 Ok(claimed) => claimed,
                 Err(error) => return format!("{log:?} {}", said(&error)),
             };
+            if !claimed.held.is_empty() {
+                log.push(self.reader.held(&claimed.held));
+            }
             for got in &claimed.got {
                 log.push(format!("{:?}", self.reader.delivery(got)));
                 let verdict = self.verdict(verdicts[log.len() % verdicts.len()]);

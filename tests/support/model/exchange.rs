@@ -310,7 +310,6 @@ impl World {
                 row.message.queue == *claim.queue
                     && !row.alive()
                     && row.died > after
-                    && !row.held(now)
                     && what.matches(&row.message)
             })
             .map(|(id, row)| (row.died, *id))
@@ -319,11 +318,20 @@ impl World {
         let mut answer = Claimed::default();
         let mut bytes = 0;
         for (died, id) in &meant {
-            bytes += self.rows[id].message.payload.len();
-            if answer.got.len() == claim.max || (bytes > claim.bytes && !answer.got.is_empty()) {
+            if answer.got.len() == claim.max {
                 return answer;
             }
-            answer.got.push(self.hand_out(*id, claim, who));
+            let row = &self.rows[id];
+            if row.held(now) {
+                let end = row.message.lease_until.expect("a lease");
+                answer.held.push((row.message.id.clone(), end));
+            } else {
+                bytes += row.message.payload.len();
+                if bytes > claim.bytes && !answer.got.is_empty() {
+                    return answer;
+                }
+                answer.got.push(self.hand_out(*id, claim, who));
+            }
             answer.cursor = Some(Cursor::from(died.to_string()));
         }
         answer.cursor = None;

@@ -213,9 +213,10 @@ fn one_by_one(work: &Work<'_>, page: &Page<'_>) -> Changed {
         page,
         now: work.now,
         show: Show::Rest,
+        vain: VAIN,
     };
     let mut changed = Changed::default();
-    for message in walk.step(work.queue, work.queue_id).unwrap().rows {
+    for message in walk.step(Some((work.queue, work.queue_id))).unwrap().rows {
         match work.one(&message).unwrap() {
             Ok(()) => changed.done.push(message.id),
             Err(why) => changed.skipped.push((message.id, why)),
@@ -232,6 +233,7 @@ fn reached(work: &Work<'_>, page: &Page<'_>, into: &mut BTreeSet<String>) {
         page,
         now: work.now,
         show: Show::Rest,
+        vain: VAIN,
     };
     let change = match work.change {
         Change::Requeue { to: None, .. } => "requeue",
@@ -239,7 +241,7 @@ fn reached(work: &Work<'_>, page: &Page<'_>, into: &mut BTreeSet<String>) {
         Change::Purge { free_keys: true } => "purge and free",
         Change::Purge { .. } => "purge",
     };
-    for message in walk.step(work.queue, work.queue_id).unwrap().rows {
+    for message in walk.step(Some((work.queue, work.queue_id))).unwrap().rows {
         let ties = Ties::of(&message);
         let what = if work.goes_together(ties) {
             let dead = ties.state == State::Dead;
