@@ -246,7 +246,7 @@ fn environment(page: &mut Roff, runs_commands: bool) {
                 ),
                 (
                     "QOPS_ATTEMPT, QOPS_MAX_ATTEMPTS",
-                    "Which start this is, and how many there are at most.",
+                    "Which start this is, and how many there are at most; a drain has no limit, and no second variable.",
                 ),
                 (
                     "QOPS_FENCE",

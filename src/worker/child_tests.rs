@@ -62,7 +62,7 @@ fn job(delivery: Delivery, lease: Duration) -> Job {
         lease: Lease::new(Moment::now(), lease),
         lane: 0,
         attempt: 1,
-        max_attempts: 7,
+        max_attempts: Some(7),
         marked: true,
         uncertain: false,
     }

@@ -94,7 +94,7 @@ pub(super) fn judged(
     };
     let count = Count {
         attempts: job.attempt,
-        max_attempts: job.max_attempts,
+        max_attempts: job.max_attempts.unwrap_or(u32::MAX),
         deferrals: job.delivery.message.deferrals,
     };
     let mut judgement = judge(ruling, count, ladder, jitter);

@@ -62,7 +62,7 @@ fn is_ours(name: &OsString) -> bool {
 pub(super) fn of_message(
     delivery: &Delivery,
     attempt: u32,
-    max_attempts: u32,
+    max_attempts: Option<u32>,
 ) -> BTreeMap<String, String> {
     let Delivery { message, fence, .. } = delivery;
     let Message {
@@ -85,7 +85,9 @@ pub(super) fn of_message(
     set("QOPS_ID".into(), id.as_str());
     set("QOPS_QUEUE".into(), queue.as_str());
     set("QOPS_ATTEMPT".into(), &attempt.to_string());
-    set("QOPS_MAX_ATTEMPTS".into(), &max_attempts.to_string());
+    if let Some(most) = max_attempts {
+        set("QOPS_MAX_ATTEMPTS".into(), &most.to_string());
+    }
     set("QOPS_FENCE".into(), &fence.to_string());
     set("QOPS_ENQUEUED_AT".into(), &enqueued_at.to_string());
     if let Some(until) = lease_until {
@@ -149,7 +151,7 @@ mod tests {
             ("ünï".into(), "y".into()),
             ("nul".into(), "a\0b".into()),
         ];
-        let all = of_message(&delivery, 2, 7);
+        let all = of_message(&delivery, 2, Some(7));
         assert!(all.values().all(|value| value.len() <= 4096));
         assert!(!all.values().any(|value| value.contains("the payload")));
         assert_eq!(all["QOPS_KEY"].len(), 4096);
@@ -160,6 +162,9 @@ mod tests {
         assert_eq!(all["QOPS_MAX_ATTEMPTS"], "7");
         assert_eq!(all["QOPS_ID"], "7");
         assert!(!all.contains_key("QOPS_GROUP"));
+        // Without a limit there is no number that would tell it.
+        let all = of_message(&delivery, 2, None);
+        assert!(!all.contains_key("QOPS_MAX_ATTEMPTS"));
     }
 
     #[test]

@@ -111,9 +111,9 @@ impl Worker<'_> {
         let (attempt, max_attempts) = match self.plan.source {
             Source::Ready(_) => (
                 message.attempts + u32::from(!started),
-                message.max_attempts.unwrap_or(terms.max_attempts),
+                Some(message.max_attempts.unwrap_or(terms.max_attempts)),
             ),
-            Source::Dead(_) => (message.attempts.max(1), u32::MAX),
+            Source::Dead(_) => (message.attempts.max(1), None),
         };
         Job {
             lease,

@@ -15,8 +15,8 @@ pub(super) struct Job {
     pub(super) lane: usize,
     /// Which start this is, counted from 1.
     pub(super) attempt: u32,
-    /// When they are spent.
-    pub(super) max_attempts: u32,
+    /// When they are spent; never where nothing is charged.
+    pub(super) max_attempts: Option<u32>,
     /// Its start is durable, or needs not be.
     pub(super) marked: bool,
     /// A call that may have marked it failed.
@@ -26,7 +26,7 @@ pub(super) struct Job {
 impl Job {
     /// Whether this is the last start that the message has.
     pub(super) fn is_last(&self) -> bool {
-        self.attempt >= self.max_attempts
+        self.max_attempts.is_some_and(|most| self.attempt >= most)
     }
 
     /// The run before this one was started and nobody saw its end, and this is the last: if the message kills its
@@ -204,7 +204,7 @@ mod tests {
             lease: Lease::new(Moment::now(), Duration::from_secs(1)),
             lane: 0,
             attempt,
-            max_attempts: 3,
+            max_attempts: Some(3),
             marked: false,
             uncertain: false,
         };

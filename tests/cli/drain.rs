@@ -327,6 +327,15 @@ fn letters_that_an_earlier_command_holds_are_passed_over_and_said() {
 }
 
 #[test]
+fn a_command_for_a_letter_is_told_of_no_limit() {
+    let world = World::new();
+    dead(&world, "orders", 1);
+    let ran = world.sh("qops drain orders --yes -- env");
+    assert!(ran.out.contains("QOPS_ATTEMPT=1\n"), "{}", ran.out);
+    assert!(!ran.out.contains("QOPS_MAX_ATTEMPTS"), "{}", ran.out);
+}
+
+#[test]
 fn a_run_of_a_drain_is_told_from_what_killed_the_letter() {
     let world = World::new();
     world.run(&["enqueue", "q", "x"]);
