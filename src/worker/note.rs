@@ -47,6 +47,9 @@ pub enum Note<'a> {
     Unread,
     /// The system has no room for another process just now; it is tried again. Told once a run.
     NoRoom(&'a str),
+    /// So many messages were given back by the exit map and stand before the others: the run ends without a look behind
+    /// them.
+    AsideFull(usize),
     /// The store does not answer; it is tried again.
     StoreLost(&'a Error),
     /// The store answers again.

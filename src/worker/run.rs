@@ -51,16 +51,17 @@ pub fn run(
     pipe: Option<Pipe>,
     say: &mut dyn FnMut(Note<'_>),
 ) -> Result<Summary> {
-    run_with(store, reopen, plan, pipe, say, |_| {})
+    run_with(store, reopen, plan, pipe, say, ASIDE, |_| {})
 }
 
-/// As [`run`]; `tap` gets the desk before anything is claimed.
+/// As [`run`]; at most `most_aside` messages are set aside, and `tap` gets the desk before anything is claimed.
 pub(super) fn run_with(
     store: Option<Box<dyn Backend>>,
     reopen: &mut Reopen<'_>,
     plan: &Plan,
     pipe: Option<Pipe>,
     say: &mut dyn FnMut(Note<'_>),
+    most_aside: usize,
     tap: impl FnOnce(&Arc<Desk>),
 ) -> Result<Summary> {
     let system =
@@ -132,6 +133,7 @@ pub(super) fn run_with(
         told_no_room: false,
         shunned: HashMap::new(),
         aside: vec![],
+        most_aside,
         began: Instant::now(),
         cared: Instant::now(),
         looked: Instant::now(),
@@ -196,6 +198,8 @@ pub(super) struct Worker<'a> {
     pub(super) shunned: HashMap<MessageId, Instant>,
     /// Claimed again soon after that: held, so that what stands behind them has its turn.
     pub(super) aside: Vec<Job>,
+    /// With so many set aside nothing more is claimed until they had their turn.
+    pub(super) most_aside: usize,
     pub(super) began: Instant,
     pub(super) cared: Instant,
     /// When a claim was last made.
@@ -400,6 +404,11 @@ impl Worker<'_> {
         limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.claimed))
     }
 
+    /// So many were given back by the exit map and claimed again that nothing more is claimed.
+    pub(super) fn aside_is_full(&self) -> bool {
+        self.aside.len() >= self.most_aside
+    }
+
     fn is_over(&mut self) -> bool {
         let idle = self.desk.standing().quiet() && self.fetched.is_empty();
         if !idle {
@@ -421,13 +430,16 @@ impl Worker<'_> {
         }
         let over = spent
             || match self.plan.mode {
-                Mode::OneShot | Mode::Once => self.lanes.dry() || self.aside.len() >= ASIDE,
+                Mode::OneShot | Mode::Once => self.lanes.dry() || self.aside_is_full(),
                 Mode::Wait => self.lanes.empty() && self.aside.is_empty(),
                 Mode::Follow => matches!(self.plan.source, Source::Dead(_)) && self.lanes.dry(),
             };
         if over && spent && self.plan.mode != Mode::Once {
             self.begin_stop(Why::Messages);
         } else if over && !self.aside.is_empty() {
+            if !self.lanes.dry() {
+                (self.say)(Note::AsideFull(self.aside.len()));
+            }
             // The last act: nothing is claimed after it, so they do not come back to us.
             self.begin_stop(Why::Finished);
         }

@@ -142,7 +142,7 @@ impl Worker<'_> {
         let payload = |job: &Job| job.delivery.message.payload.len();
         let held_bytes = self.fetched.iter().chain(&self.aside).map(payload).sum();
         let bytes = BYTES.checked_sub(held_bytes);
-        if self.aside.len() >= ASIDE {
+        if self.aside_is_full() {
             return None;
         }
         let start = standing.quiet()

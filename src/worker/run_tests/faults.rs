@@ -155,3 +155,33 @@ fn r55_on_a_full_disk_what_is_done_is_acknowledged_and_nothing_else_is_tried() {
     let counts = world.counts("q");
     assert_eq!((counts.ready + counts.running, counts.dead), (2, 0));
 }
+
+/// What was acknowledged before it ran has nothing to settle: its end is known, and counted.
+#[test]
+fn on_a_full_disk_the_ends_of_what_was_acknowledged_before_are_counted() {
+    let mut world = World::new();
+    world.enqueue("q", &["good", "bad", "next"]);
+    let mut plan =
+        world.plan("echo $m >> ran; while test ! -e go; do sleep 0.01; done; test $m = good");
+    plan.jobs = 2;
+    plan.promise = Promise::AtMostOnce;
+    let script = Arc::clone(&world.script);
+    let (ran, go) = (world.path("ran"), world.path("go"));
+    let summary = world.run_while(&plan, move |_| {
+        wait_for(&ran, "good");
+        wait_for(&ran, "bad");
+        *script.lock().unwrap() = vec![Fault::Full];
+        std::fs::write(go, "").unwrap();
+    });
+    assert_eq!(summary.ending(), Ending::Store(Kind::Full));
+    assert_eq!(
+        (summary.done, summary.unsettled),
+        (1, 0),
+        "{:?}",
+        world.told
+    );
+    let dropped = world.told.iter().filter(|told| told.ends_with("dropped"));
+    assert_eq!(dropped.count(), 1, "{:?}", world.told);
+    let counts = world.counts("q");
+    assert_eq!((counts.ready + counts.running, counts.dead), (1, 0));
+}

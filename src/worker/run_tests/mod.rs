@@ -121,6 +121,8 @@ struct World {
     skew: Skew,
     /// What was told, in words.
     told: Vec<String>,
+    /// So many messages are set aside at the most.
+    most_aside: usize,
 }
 
 fn name(queue: &str) -> QueueName {
@@ -134,6 +136,7 @@ impl World {
             script: Script::default(),
             skew: Skew::movable(),
             told: vec![],
+            most_aside: 100,
         }
     }
 
@@ -230,6 +233,7 @@ impl World {
             plan,
             None,
             &mut say,
+            self.most_aside,
             |desk| {
                 let desk = Arc::clone(desk);
                 std::thread::spawn(move || meanwhile(&desk));

@@ -29,6 +29,31 @@ fn what_the_exit_map_gives_back_is_left_to_others() {
     );
 }
 
+/// What is set aside is held, and its number has a bound: a run that reaches it ends, and says so.
+#[test]
+fn a_run_that_set_too_much_aside_says_that_it_did_not_look_behind_it() {
+    for (most_aside, done, told) in [(3, 0, 1), (4, 2, 0)] {
+        let mut world = World::new();
+        world.most_aside = most_aside;
+        world.enqueue("q", &["not-1", "not-2", "not-3", "a", "b"]);
+        let mut plan = world.plan("echo $m >> ran; case $m in not*) exit 4;; esac");
+        plan.exit_map = "4=release".parse().unwrap();
+        plan.prefetch = Some(0);
+        let summary = world.run(&plan);
+        assert_eq!(
+            (summary.done, summary.released, summary.ending()),
+            (done, 3, Ending::Clean)
+        );
+        assert_eq!(world.told("AsideFull"), told, "{:?}", world.told);
+        let left = world.peek("q");
+        assert_eq!(left.len() as u64, 5 - done);
+        assert!(
+            left.iter()
+                .all(|one| one.state == State::Ready && one.attempts == 0)
+        );
+    }
+}
+
 #[test]
 fn at_most_once_is_acknowledged_before_it_runs() {
     let mut world = World::new();
@@ -130,29 +155,71 @@ fn an_end_does_not_wait_for_a_long_neighbour() {
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 
+/// A message whose worker died in its first run of two; its lease ends in a second.
+fn put_doubt(world: &World) -> Vec<MessageId> {
+    let ids = world.enqueue("q", &["doubt"]);
+    let queue = name("q");
+    let claim = Claim {
+        queue: &queue,
+        max: 1,
+        bytes: 1 << 20,
+        lease: Duration::from_secs(1),
+        start: true,
+        max_attempts: 2,
+        pick: Pick::Ready,
+    };
+    let turn = Exchange {
+        settle: &[],
+        claim: Some(claim),
+    };
+    let exchanged = world.store().exchange(&turn).unwrap();
+    assert_eq!(exchanged.claimed.unwrap().got.len(), 1);
+    ids
+}
+
+/// What was started by its claim and set aside is started already when its turn comes again: not beside a message that
+/// takes its neighbours with it.
+#[test]
+fn what_was_set_aside_does_not_begin_beside_one_that_runs_alone() {
+    let mut world = World::new();
+    put_doubt(&world);
+    let id = world.enqueue("q", &["aside"]).remove(0);
+    let mut plan = world.plan(
+        "echo + $m >> log; case $m in
+         doubt) sleep 2;;
+         *) test -e seen || { touch seen; echo - $m >> log; exit 4; };;
+         esac; echo - $m >> log",
+    );
+    plan.exit_map = "4=release".parse().unwrap();
+    plan.mode = Mode::Wait;
+    plan.jobs = 2;
+    plan.max_attempts = Some(2);
+    let (open, skew) = (world.opener(), world.skew.clone());
+    let summary = world.run_while(&plan, move |_| {
+        let mut store = open().unwrap();
+        let what = Selection {
+            ids: Some(vec![id]),
+            ..Selection::of(name("q"))
+        };
+        // Once it is claimed again nothing else is there to claim; then the other comes back.
+        let page = Page::first(1, crate::queue::Order::Oldest);
+        while store.peek(&what, &page).unwrap().rows[0].deliveries < 2 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        skew.advance(Duration::from_secs(2));
+        let ring = NewMessage::new(name("other"), b"".as_slice());
+        store.enqueue(&[ring], Unit::Each).unwrap();
+    });
+    assert_eq!((summary.done, summary.released), (2, 1));
+    let log = world.read("log");
+    assert!(log.contains("+ doubt\n- doubt\n"), "{log}");
+}
+
 /// The last start of a message whose worker died runs without neighbours.
 #[test]
 fn r10_a_message_in_doubt_runs_alone() {
     let mut world = World::new();
-    let ids = world.enqueue("q", &["doubt"]);
-    {
-        let mut store = world.store();
-        let queue = name("q");
-        let claim = Claim {
-            queue: &queue,
-            max: 1,
-            bytes: 1 << 20,
-            lease: Duration::from_secs(1),
-            start: true,
-            max_attempts: 2,
-            pick: Pick::Ready,
-        };
-        let turn = Exchange {
-            settle: &[],
-            claim: Some(claim),
-        };
-        assert_eq!(store.exchange(&turn).unwrap().claimed.unwrap().got.len(), 1);
-    }
+    let ids = put_doubt(&world);
     world.skew.advance(Duration::from_secs(2));
     world.enqueue("q", &["1", "2", "3", "4", "5", "6"]);
     let mut plan = world.plan("echo + $m >> log; sleep 0.05; echo - $m >> log");
