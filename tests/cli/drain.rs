@@ -81,6 +81,34 @@ fn an_export_goes_into_a_pipe_that_is_read() {
     assert_eq!(world.sh("wc -l < here").out.trim(), "3");
 }
 
+/// What its reader had no time to read stays, and the end is the same as on stdout.
+#[test]
+fn an_export_into_a_pipe_whose_reader_has_gone_keeps_what_was_not_written() {
+    let world = World::new();
+    // Each is a page of its own, and more than a pipe holds.
+    let large = vec![b'x'; 5 << 20];
+    world.put("orders", &[&large, &large, &large]);
+    world.sh("qops claim orders -n 3 | qops nack - --dead");
+    assert_eq!(counts(&world, "orders"), (0, 3));
+    world.sh("mkfifo pipe");
+    for (reader, left) in [("head -c 1 pipe > got", 3), ("head -n 1 pipe > got", 2)] {
+        let line = format!("{reader} & qops drain orders --export pipe --yes; c=$?; wait; exit $c");
+        let ran = world.sh(&line);
+        assert_eq!(ran.code, 3, "{reader}: {}", ran.err);
+        let said = format!(
+            "nobody reads the export any more: exported {}, the rest is still dead",
+            if left == 3 {
+                "0 dead letters"
+            } else {
+                "1 dead letter"
+            }
+        );
+        assert!(ran.err.contains(&said), "{reader}: {}", ran.err);
+        assert_eq!(counts(&world, "orders"), (0, left), "{reader}");
+    }
+    assert_eq!(world.sh("wc -l < got").out.trim(), "1");
+}
+
 #[test]
 fn nothing_is_moved_into_a_queue_that_was_never_there() {
     let world = World::new();

@@ -133,30 +133,28 @@ impl Export<'_> {
             lines += &letter.record().to_json();
             lines.push('\n');
         }
-        let failed = |error: &dyn std::fmt::Display| {
-            let done = self.job.counted(self.report.done);
-            let what = format!(
-                "the export cannot be written: {error}; exported {done}, the rest is still dead"
-            );
-            Fail::System(Code::Unavailable, what)
-        };
-        match &mut self.sink {
+        let written = match &mut self.sink {
             Sink::Stdout => {
                 let ui = &self.job.ctx.ui;
-                let written = ui.out_bytes(lines.as_bytes()).and_then(|()| ui.flush());
-                written.map_err(|error| match error {
-                    OutError::Closed => {
-                        let done = self.job.counted(self.report.done);
-                        let what = format!("nobody reads the export any more: exported {done}, the rest is still dead");
-                        Fail::System(Code::Partly, what)
-                    }
-                    OutError::Failed(error) => failed(&system(&error)),
-                })
+                ui.out_bytes(lines.as_bytes()).and_then(|()| ui.flush())
             }
-            Sink::File(file) => {
-                append(file, lines.as_bytes()).map_err(|error| failed(&system(&error)))
+            // A pipe's reader may go, whether the pipe is on stdout or has a name.
+            Sink::File(file) => append(file, lines.as_bytes()).map_err(OutError::from),
+        };
+        written.map_err(|error| {
+            let done = self.job.counted(self.report.done);
+            match error {
+                OutError::Closed => {
+                    let what = format!("nobody reads the export any more: exported {done}, the rest is still dead");
+                    Fail::System(Code::Partly, what)
+                }
+                OutError::Failed(error) => {
+                    let error = system(&error);
+                    let what = format!("the export cannot be written: {error}; exported {done}, the rest is still dead");
+                    Fail::System(Code::Unavailable, what)
+                }
             }
-        }
+        })
     }
 
     fn remove(&mut self, ids: Vec<MessageId>) -> Result<(), Fail> {
