@@ -30,7 +30,7 @@ impl Walk<'_> {
         let mut names = Names::new(self.conn);
         ids.sort_unstable();
         ids.dedup();
-        // Looked at without its payload first: what is not meant is not read, and what a filter reads is bounded.
+        // Looked at without its payload first: what is not meant is not read, and what a filter reads in vain is bounded.
         let mut look = Desk::new(self.conn, Show::Rest)?;
         let mut found = Vec::new();
         for id in ids {
