@@ -280,7 +280,7 @@ impl Teller<'_> {
             Note::Unread => ui.warn(
                 "the command succeeded without reading its input; the payload is on its standard input, {} puts it into an argument, --input none says that it wants none",
             ),
-            Note::NoRoom(why) => ui.warn(format!("the system has no room for another process, trying again: {why}")),
+            Note::NoRoom(why) => ui.warn(format!("the system has no room for another command, trying again: {why}")),
             Note::AsideFull(n) => ui.warn(format!(
                 "--exit-map gave {} back, which stand before the others: the run ends without a look behind them; --wait goes on",
                 counted(*n as u64, "message", "messages")

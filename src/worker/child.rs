@@ -58,6 +58,8 @@ pub(super) enum How {
     Unusable(String),
     /// It never began: the system refuses to execute the command.
     CannotRun(String),
+    /// It never began: the system had no room for it.
+    NoRoom(String),
 }
 
 /// One run.
@@ -118,6 +120,7 @@ pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
         Err(Refusal::Lost) => return Ran::never(How::Lost),
         Err(Refusal::Unusable(why)) => return Ran::never(How::Unusable(why)),
         Err(Refusal::CannotRun(why)) => return Ran::never(How::CannotRun(why)),
+        Err(Refusal::NoRoom(why)) => return Ran::never(How::NoRoom(why)),
     };
     let mut run = Run {
         kit,

@@ -57,7 +57,7 @@ pub(super) fn judged(
     let (ruling, error) = match &ran.how {
         How::Lost => return Err(Box::new(job)),
         How::Stopped => (Ruling::Release, "the worker stopped".to_owned()),
-        How::CannotRun(why) => (Ruling::Release, why.clone()),
+        How::CannotRun(why) | How::NoRoom(why) => (Ruling::Release, why.clone()),
         How::Unusable(why) => (Ruling::Permanent, why.clone()),
         How::Exit(code) => (
             plan.exit_map.ruling(*code),
@@ -81,7 +81,7 @@ pub(super) fn judged(
     };
     let effect = match (&ran.how, ruling) {
         (How::CannotRun(why), _) => Effect::CannotRun(why.clone()),
-        (How::Stopped, _) | (_, Ruling::Temporary) => Effect::None,
+        (How::Stopped | How::NoRoom(_), _) | (_, Ruling::Temporary) => Effect::None,
         (_, Ruling::Release) => Effect::GivenBack,
         (How::Exit(code), Ruling::Misconfigured) => Effect::Doubt(format!(
             "the command ended with {code}, which is said of one that cannot be found or run: {error}"

@@ -45,7 +45,7 @@ pub enum Note<'a> {
     Missing(&'a QueueName),
     /// A command ended well without having read its payload, and no argument held it. Told once a run.
     Unread,
-    /// The system has no room for another process just now; it is tried again. Told once a run.
+    /// The system has no room for another command just now; it is tried again. Told once a run.
     NoRoom(&'a str),
     /// So many messages were given back by the exit map and stand before the others: the run ends without a look behind
     /// them.

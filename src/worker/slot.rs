@@ -33,7 +33,7 @@ pub(super) enum News {
     Bell,
     /// Nobody reads our standard output.
     OutputClosed,
-    /// The system has no room for another process.
+    /// The system has no room for another command.
     NoRoom(String),
 }
 
@@ -335,9 +335,9 @@ impl Hand {
         self.desk.tell(News::OutputClosed);
     }
 
-    /// The system has no room for another process.
-    pub(super) fn no_room(&self, error: &io::Error) {
-        self.desk.tell(News::NoRoom(error.to_string()));
+    /// The system has no room for another command.
+    pub(super) fn no_room(&self, why: String) {
+        self.desk.tell(News::NoRoom(why));
     }
 }
 

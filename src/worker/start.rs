@@ -33,6 +33,8 @@ pub(super) enum Refusal {
     Unusable(String),
     /// The system refuses to execute the command, or we cannot give it what it wants.
     CannotRun(String),
+    /// The system has no room for it, and the lease is not extended.
+    NoRoom(String),
 }
 
 /// A command that runs.
@@ -52,10 +54,12 @@ pub(super) struct Started<'a> {
 /// A pipe takes this much at once without blocking.
 const ATOMIC: usize = 4096;
 
-/// Starts the command of a job. Where the system has no room for another process it is tried again, while the lease
-/// lasts: that is no fault of the message, nor of the command.
+/// Starts the command of a job. Where the system has no room for another process, or the disk none for its file, it is
+/// tried again while the lease is extended, and given back before it ends: that is no fault of the message, nor of the
+/// command.
 pub(super) fn start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Refusal> {
     let mut pause = Duration::from_millis(50);
+    let at_first = job.lease.left();
     loop {
         if hand.urgency() > Urgency::None {
             return Err(Refusal::Stopped);
@@ -66,10 +70,15 @@ pub(super) fn start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<
         match try_start(kit, job, hand) {
             Ok(started) => return Ok(started),
             Err(Failure::Refused(refusal)) => return Err(refusal),
-            Err(Failure::System(error)) => match weigh(&error) {
+            Err(Failure::System { error, at }) => match weigh(&error) {
                 Weight::Passes => {
-                    hand.no_room(&error);
-                    hand.wait(pause.min(job.lease.left()));
+                    let why = format!("{at}{error}");
+                    let left = job.lease.left();
+                    if left < at_first / 4 {
+                        return Err(Refusal::NoRoom(why));
+                    }
+                    hand.no_room(why);
+                    hand.wait(pause.min(left / 4));
                     pause = (pause * 2).min(Duration::from_secs(2));
                 }
                 Weight::TooLong
@@ -79,11 +88,14 @@ pub(super) fn start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<
                         "the message is too long for the command's arguments: {error}"
                     )));
                 }
-                Weight::TooLong | Weight::Final => {
+                Weight::TooLong | Weight::Final if at.is_empty() => {
                     return Err(Refusal::CannotRun(format!(
                         "cannot start '{}': {error}",
                         kit.command.program.display()
                     )));
+                }
+                Weight::TooLong | Weight::Final => {
+                    return Err(Refusal::CannotRun(format!("{at}{error}")));
                 }
             },
         }
@@ -91,19 +103,26 @@ pub(super) fn start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<
 }
 
 enum Failure {
-    System(io::Error),
+    System {
+        error: io::Error,
+        /// What was being done, with a colon; empty: the start itself.
+        at: String,
+    },
     Refused(Refusal),
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::System(error)
+        Self::System {
+            error,
+            at: String::new(),
+        }
     }
 }
 
 impl From<Errno> for Failure {
     fn from(error: Errno) -> Self {
-        Self::System(error.into())
+        io::Error::from(error).into()
     }
 }
 
@@ -115,9 +134,15 @@ enum Weight {
 
 fn weigh(error: &io::Error) -> Weight {
     match Errno::from_io_error(error) {
-        Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::TXTBSY) => {
-            Weight::Passes
-        }
+        Some(
+            Errno::AGAIN
+            | Errno::NOMEM
+            | Errno::MFILE
+            | Errno::NFILE
+            | Errno::TXTBSY
+            | Errno::NOSPC
+            | Errno::DQUOT,
+        ) => Weight::Passes,
         Some(Errno::TOOBIG) => Weight::TooLong,
         _ => Weight::Final,
     }
@@ -131,10 +156,12 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
         .has(Place::File)
         .then(|| kit.scratch.put(payload))
         .transpose()
-        .map_err(|error| {
-            Failure::Refused(Refusal::CannotRun(format!(
-                "cannot write the payload to a file: {error}"
-            )))
+        .map_err(|error| Failure::System {
+            error,
+            at: format!(
+                "cannot write the payload to a file in {}: ",
+                kit.scratch.path().display()
+            ),
         })?;
     let filling = Filling {
         payload,

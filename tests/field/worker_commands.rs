@@ -492,3 +492,16 @@ fn r09_r74_a_killed_command_and_one_that_fills_every_pipe() {
         assert_eq!(world.count("p", "ready"), 0);
     }
 }
+
+/// A folder for payloads as files that somebody tidies away is made again: that is no fault of the command.
+#[test]
+fn a_tidied_temporary_folder_ends_no_worker() {
+    let world = World::new();
+    world.feed(&["enqueue", "q", "--lines"], b"a\nb\nc\n").is(0);
+    let line = "cat \"$1\" >> ran && stat -c %a \"${1%/*}\" >> modes && rm -r \"${1%/*}\"";
+    world
+        .run(&["work", "q", "--", "sh", "-c", line, "_", "{file}"])
+        .is(0);
+    assert_eq!(world.read("ran"), "abc");
+    assert_eq!(world.read("modes"), "700\n700\n700\n");
+}

@@ -11,9 +11,10 @@ use qops::backend::{Backend, Kind, Settled};
 use qops::queue::Delivery;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Says that this process is in a namespace of its own already.
 const INSIDE: &str = "QOPS_TEST_NAMESPACE";
@@ -36,6 +37,14 @@ const SCENES: &[(&str, fn())] = &[
     (
         "r55_a_command_acknowledges_what_another_claimed",
         r55_a_command_acknowledges_what_another_claimed,
+    ),
+    (
+        "a_payload_waits_for_room_for_its_file",
+        a_payload_waits_for_room_for_its_file,
+    ),
+    (
+        "without_a_heartbeat_it_is_given_back_in_time",
+        without_a_heartbeat_it_is_given_back_in_time,
     ),
 ];
 
@@ -338,4 +347,67 @@ fn r55_a_command_acknowledges_what_another_claimed() {
         );
         whole(&path);
     }
+}
+
+/// A store with one message, and a worker whose payload files belong on another disk, which is full.
+fn without_room_for_files(flags: &[&str]) -> (Small, Small, Command) {
+    let (store, files) = (Small::mount("8m"), Small::mount("1m"));
+    put(open(&store.0.join("q.db")).as_mut(), "a", b"x").unwrap();
+    eat_all(&files.0);
+    let mut work = qops(&store, &["work", "a"]);
+    work.args(flags)
+        .args(["--", "cat", "{file}"])
+        .env("TMPDIR", &files.0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    (store, files, work)
+}
+
+fn record(store: &Small, fields: &str) -> String {
+    let args = ["peek", "a", "-o", "csv", "--fields", fields];
+    let out = qops(store, &args).output().unwrap();
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// No room for a payload's file is no fault of the message and none of the command: the worker waits.
+fn a_payload_waits_for_room_for_its_file() {
+    let (store, files, mut work) = without_room_for_files(&["--lease", "2s"]);
+    let mut worker = work.spawn().unwrap();
+    let mut said = BufReader::new(worker.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(
+        line.contains("no room") && line.contains("No space"),
+        "{line}"
+    );
+    for thief in fs::read_dir(&files.0).unwrap() {
+        let path = thief.unwrap().path();
+        if path.is_file() {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let out = worker.wait_with_output().unwrap();
+    assert_eq!((out.status.code(), out.stdout), (Some(0), b"x".to_vec()));
+    assert_eq!(record(&store, "state"), "state\n");
+}
+
+/// A lease that nobody extends is not waited away: that would be charged as an end that nobody saw.
+fn without_a_heartbeat_it_is_given_back_in_time() {
+    let flags = [
+        "--no-heartbeat",
+        "--lease",
+        "1s",
+        "--max-time",
+        "3s",
+        "--max-attempts",
+        "1",
+    ];
+    let (store, _files, mut work) = without_room_for_files(&flags);
+    let out = work.output().unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert_eq!(
+        record(&store, "state,attempts"),
+        "state,attempts\nready,0\n"
+    );
 }
