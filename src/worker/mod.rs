@@ -12,6 +12,7 @@ mod child;
 mod child_tests;
 mod clock;
 mod command;
+mod descriptors;
 mod ends;
 mod environment;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::bell::Bell;
 use super::child::{Gate, Kit};
+use super::descriptors;
 use super::ends::{Effect, Ended, judged};
 use super::environment::Base;
 use super::guard::{self, Pipe};
@@ -43,7 +44,7 @@ pub(super) const CARE: Duration = Duration::from_secs(10);
 /// `say` hears what happens, on this thread.
 ///
 /// # Errors
-/// The system has no threads or pipes for us, or the store refused before anything was claimed.
+/// The limit on open files is too low for the plan, the system has no threads or pipes for us, or the store refused before anything was claimed.
 pub fn run(
     store: Option<Box<dyn Backend>>,
     reopen: &mut Reopen<'_>,
@@ -66,6 +67,7 @@ pub(super) fn run_with(
 ) -> Result<Summary> {
     let system =
         |error: io::Error| Error::new(Kind::Unreachable, "the worker cannot start").because(error);
+    descriptors::check(plan)?;
     let (desk, ears) = Desk::new(plan.jobs).map_err(system)?;
     let run = pipe
         .as_ref()

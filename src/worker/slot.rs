@@ -2,12 +2,11 @@
 
 use super::child::{self, Gate, Kit, Ran};
 use super::ledger::Job;
-use super::unix;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use super::unix::{self, Wake};
+use rustix::event::{PollFd, Timespec, poll};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -78,8 +77,8 @@ pub(super) struct Desk {
     to_slots: Condvar,
     to_store: Condvar,
     urgency: AtomicU8,
-    /// One a slot: a byte wakes it from its poll.
-    pokes: Vec<OwnedFd>,
+    /// One a slot: it wakes it from its poll.
+    pokes: Vec<Arc<Wake>>,
 }
 
 /// What there was at the desk.
@@ -109,17 +108,10 @@ impl Standing {
 
 impl Desk {
     /// A desk for so many slots, and what each slot holds in its hand.
-    pub(super) fn new(slots: usize) -> io::Result<(Arc<Self>, Vec<OwnedFd>)> {
-        let mut pokes = vec![];
-        let mut ears = vec![];
-        for _ in 0..slots {
-            let (ear, poke) = unix::pipe()?;
-            for end in [&ear, &poke] {
-                rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
-            }
-            pokes.push(poke);
-            ears.push(ear);
-        }
+    pub(super) fn new(slots: usize) -> io::Result<(Arc<Self>, Vec<Arc<Wake>>)> {
+        let wakes = (0..slots).map(|_| Wake::new().map(Arc::new));
+        let pokes = wakes.collect::<io::Result<Vec<_>>>()?;
+        let ears = pokes.clone();
         let desk = Self {
             state: Mutex::default(),
             to_slots: Condvar::new(),
@@ -233,8 +225,7 @@ impl Desk {
     /// Makes every slot look at its lease and at the urgency.
     pub(super) fn poke_all(&self) {
         for poke in &self.pokes {
-            // A full pipe wakes as well.
-            let _ = rustix::io::write(poke, b"!");
+            poke.ring();
         }
     }
 
@@ -298,20 +289,19 @@ impl Desk {
 #[derive(Debug)]
 pub(super) struct Hand {
     pub(super) slot: usize,
-    ear: OwnedFd,
+    ear: Arc<Wake>,
     desk: Arc<Desk>,
 }
 
 impl Hand {
     /// What to wait for to be woken.
     pub(super) fn fd(&self) -> PollFd<'_> {
-        PollFd::new(&self.ear, PollFlags::IN)
+        self.ear.fd()
     }
 
     /// It woke us; it may wake us again.
     pub(super) fn hear(&self) {
-        let mut buffer = [0; 64];
-        while rustix::io::read(&self.ear, &mut buffer).is_ok_and(|length| length > 0) {}
+        self.ear.hear();
     }
 
     /// How hard our command is to end.
@@ -345,7 +335,7 @@ impl Hand {
 pub(super) fn start(
     kit: &Arc<Kit>,
     desk: &Arc<Desk>,
-    ears: Vec<OwnedFd>,
+    ears: Vec<Arc<Wake>>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let slots = ears.into_iter().enumerate().map(|(slot, ear)| {
         let hand = Hand {

@@ -505,3 +505,40 @@ fn a_tidied_temporary_folder_ends_no_worker() {
     assert_eq!(world.read("ran"), "abc");
     assert_eq!(world.read("modes"), "700\n700\n700\n");
 }
+
+/// More commands at once than open files allow is a matter of configuration, and what is said to fit does.
+#[test]
+fn too_many_jobs_for_the_limit_on_open_files_are_refused_at_the_start() {
+    let world = World::new();
+    world
+        .feed(&["enqueue", "q", "--lines"], &super::lines(60, 1))
+        .is(0);
+    let ran = world.sh("ulimit -n 1024; qops work q -j600 -- cat").is(2);
+    assert!(ran.err.contains("ulimit -n"), "{}", ran.err);
+    assert!(!world.file().exists() || world.count("q", "ready") == 60);
+    for flags in ["", "--output prefix", "--input none"] {
+        let ran = world
+            .sh(&format!("ulimit -n 200; qops work q -j150 {flags} -- cat"))
+            .is(2);
+        let fits: usize = ran
+            .err
+            .trim_end()
+            .rsplit("-j ")
+            .next()
+            .and_then(|n| n.parse().ok())
+            .expect("a number");
+        assert!(fits >= 15, "{}", ran.err);
+        // So many run at once, and each has the limit that we had.
+        let line = format!(
+            "ulimit -n 200; qops work q -j{fits} --max-messages {fits} {flags} --shell \
+            'cat > /dev/null; ulimit -n >> limits; until [ $(wc -l < limits) -ge {fits} ]; do sleep 0.05; done'"
+        );
+        let ran = world.sh(&line).is(0);
+        assert_eq!(ran.err, "");
+        assert_eq!(world.read("limits"), "200\n".repeat(fits));
+        std::fs::remove_file(world.path().join("limits")).expect("a file");
+        world
+            .feed(&["enqueue", "q", "--lines"], &super::lines(60, 1))
+            .is(0);
+    }
+}

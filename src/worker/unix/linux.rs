@@ -1,6 +1,6 @@
 //! Linux: pidfd, subreaper, `/proc`, a clock that counts sleep.
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 use rustix::process::{Pid, PidfdFlags, pidfd_open, set_child_subreaper};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
@@ -33,6 +33,44 @@ impl Exit {
     pub(in crate::worker) fn fd(&self) -> Option<PollFd<'_>> {
         self.0.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN))
     }
+}
+
+/// Wakes a thread from its poll.
+#[derive(Debug)]
+pub(in crate::worker) struct Wake(OwnedFd);
+
+impl Wake {
+    /// So many descriptors one has.
+    pub(in crate::worker) const DESCRIPTORS: usize = 1;
+
+    /// One that has not rung.
+    pub(in crate::worker) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(
+            0,
+            EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC,
+        )?))
+    }
+
+    /// What becomes readable when it has rung.
+    pub(in crate::worker) fn fd(&self) -> PollFd<'_> {
+        PollFd::new(&self.0, PollFlags::IN)
+    }
+
+    /// Rings.
+    pub(in crate::worker) fn ring(&self) {
+        // One that cannot count further has rung already.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    /// It was heard, and may ring again.
+    pub(in crate::worker) fn hear(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+/// How many files this process has open; a guess where nobody tells.
+pub(in crate::worker) fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(16, Iterator::count)
 }
 
 /// Makes orphans of our commands our own children, so that nothing escapes us.

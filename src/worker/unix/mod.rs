@@ -4,13 +4,15 @@
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(super) use linux::{Exit, Reaper, carries, descendants, ignored_signals, own_program, uptime};
+pub(super) use linux::{
+    Exit, Reaper, Wake, carries, descendants, ignored_signals, open_files, own_program, uptime,
+};
 
 #[cfg(not(target_os = "linux"))]
 mod portable;
 #[cfg(not(target_os = "linux"))]
 pub(super) use portable::{
-    Exit, Reaper, carries, descendants, ignored_signals, own_program, uptime,
+    Exit, Reaper, Wake, carries, descendants, ignored_signals, open_files, own_program, uptime,
 };
 
 use rustix::io::Errno;

@@ -1,10 +1,11 @@
 //! Any Unix: process groups, and looking from time to time. What leaves its group escapes.
 
-use rustix::event::PollFd;
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +33,49 @@ impl Exit {
     pub(in crate::worker) fn fd(&self) -> Option<PollFd<'_>> {
         None
     }
+}
+
+/// Wakes a thread from its poll.
+#[derive(Debug)]
+pub(in crate::worker) struct Wake {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+impl Wake {
+    /// So many descriptors one has.
+    pub(in crate::worker) const DESCRIPTORS: usize = 2;
+
+    /// One that has not rung.
+    pub(in crate::worker) fn new() -> io::Result<Self> {
+        let (read, write) = super::pipe()?;
+        for end in [&read, &write] {
+            rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
+        }
+        Ok(Self { read, write })
+    }
+
+    /// What becomes readable when it has rung.
+    pub(in crate::worker) fn fd(&self) -> PollFd<'_> {
+        PollFd::new(&self.read, PollFlags::IN)
+    }
+
+    /// Rings.
+    pub(in crate::worker) fn ring(&self) {
+        // A full pipe wakes as well.
+        let _ = rustix::io::write(&self.write, b"!");
+    }
+
+    /// It was heard, and may ring again.
+    pub(in crate::worker) fn hear(&self) {
+        let mut buffer = [0; 64];
+        while rustix::io::read(&self.read, &mut buffer).is_ok_and(|length| length > 0) {}
+    }
+}
+
+/// How many files this process has open: a guess.
+pub(in crate::worker) fn open_files() -> usize {
+    16
 }
 
 /// Orphans go to the system's first process here.
