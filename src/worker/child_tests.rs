@@ -6,7 +6,7 @@ use super::environment::Base;
 use super::fake::delivery;
 use super::lease::{Lease, Moment};
 use super::ledger::Job;
-use super::relay::{Sink, Sinks};
+use super::relay::Sinks;
 use super::scratch::Scratch;
 use super::slot::{self, Desk, Finished, Urgency};
 use super::unix;
@@ -35,10 +35,7 @@ fn bench(command: Command) -> Bench {
         kit: Kit {
             command,
             base: Base::new(std::env::vars_os(), &[], &[]),
-            sinks: Sinks {
-                stdout: Sink::new(out_write),
-                stderr: Sink::new(err_write),
-            },
+            sinks: Sinks::over(out_write, err_write).unwrap(),
             scratch: Scratch::new(&super::guard::new_run()),
             timeout: None,
             kill_after: Duration::from_secs(5),

@@ -5,6 +5,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a pipe that is writable surely takes without blocking.
@@ -20,8 +21,10 @@ const NOBODY: usize = usize::MAX;
 #[derive(Debug)]
 pub(super) struct Sink {
     fd: OwnedFd,
-    /// The slot that is in the middle of a line: lines of two commands never mix.
+    /// The stream that is in the middle of a line: two lines never mix.
     pen: AtomicUsize,
+    /// A stream ended in the middle of a line: whoever is next begins a new one.
+    torn: AtomicBool,
     closed: AtomicBool,
 }
 
@@ -30,6 +33,7 @@ impl Sink {
         Self {
             fd,
             pen: AtomicUsize::new(NOBODY),
+            torn: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         }
     }
@@ -39,36 +43,57 @@ impl Sink {
         self.closed.load(Ordering::Relaxed)
     }
 
-    fn take_pen(&self, slot: usize) -> bool {
+    fn take_pen(&self, stream: usize) -> bool {
         self.pen
-            .compare_exchange(NOBODY, slot, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok_and(|_| true)
-            || self.pen.load(Ordering::Acquire) == slot
+            .compare_exchange(NOBODY, stream, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+            || self.pen.load(Ordering::Acquire) == stream
     }
 
-    fn drop_pen(&self, slot: usize) {
+    fn drop_pen(&self, stream: usize) {
         let _ = self
             .pen
-            .compare_exchange(slot, NOBODY, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(stream, NOBODY, Ordering::AcqRel, Ordering::Acquire);
     }
 }
 
 /// Our standard output and error.
 #[derive(Debug)]
 pub(super) struct Sinks {
-    pub(super) stdout: Sink,
-    pub(super) stderr: Sink,
+    pub(super) stdout: Arc<Sink>,
+    /// The same sink where both are one file, pipe or terminal.
+    pub(super) stderr: Arc<Sink>,
 }
 
 impl Sinks {
     /// Those of this process.
     pub(super) fn ours() -> io::Result<Self> {
         let copy = |fd| rustix::io::fcntl_dupfd_cloexec(fd, 3);
-        Ok(Self {
-            stdout: Sink::new(copy(rustix::stdio::stdout())?),
-            stderr: Sink::new(copy(rustix::stdio::stderr())?),
-        })
+        Self::over(
+            copy(rustix::stdio::stdout())?,
+            copy(rustix::stdio::stderr())?,
+        )
     }
+
+    /// Over these two.
+    pub(super) fn over(stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
+        let (out, err) = (rustix::fs::fstat(&stdout)?, rustix::fs::fstat(&stderr)?);
+        let is_one = (out.st_dev, out.st_ino) == (err.st_dev, err.st_ino);
+        let stdout = Arc::new(Sink::new(stdout));
+        let stderr = if is_one {
+            Arc::clone(&stdout)
+        } else {
+            Arc::new(Sink::new(stderr))
+        };
+        Ok(Self { stdout, stderr })
+    }
+}
+
+/// Which of a command's streams.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Which {
+    Stdout,
+    Stderr,
 }
 
 /// How a stream is given on.
@@ -87,31 +112,35 @@ pub(super) enum Style {
 pub(super) struct Stream {
     source: Option<OwnedFd>,
     style: Style,
-    slot: usize,
+    /// Its number among all streams that are relayed now.
+    number: usize,
     /// A line that is not whole yet.
     line: Vec<u8>,
     pending: Vec<u8>,
     /// How much of `pending` is written already.
     written: usize,
+    /// What was written ends in the middle of a line.
+    in_line: bool,
     capture: Option<Capture>,
 }
 
 impl Stream {
-    /// Of this pipe; read without blocking from now on.
+    /// Of this pipe, whose command runs in this slot; read without blocking from now on.
     pub(super) fn new(
         source: OwnedFd,
         style: Style,
-        slot: usize,
+        (slot, which): (usize, Which),
         capture: Option<Capture>,
     ) -> io::Result<Self> {
         rustix::fs::fcntl_setfl(&source, rustix::fs::OFlags::NONBLOCK)?;
         Ok(Self {
             source: Some(source),
             style,
-            slot,
+            number: 2 * slot + which as usize,
             line: vec![],
             pending: vec![],
             written: 0,
+            in_line: false,
             capture,
         })
     }
@@ -126,7 +155,7 @@ impl Stream {
 
     /// What to wait for to write on.
     pub(super) fn writable<'a>(&self, sink: &'a Sink) -> Option<PollFd<'a>> {
-        (self.owes() && sink.take_pen(self.slot)).then(|| PollFd::new(&sink.fd, PollFlags::OUT))
+        (self.owes() && sink.take_pen(self.number)).then(|| PollFd::new(&sink.fd, PollFlags::OUT))
     }
 
     /// Whether something waits to be written.
@@ -200,27 +229,49 @@ impl Stream {
         }
     }
 
-    /// Writes what the sink surely takes.
+    /// How far to write: as far as the sink surely takes, and to the end of a line if one ends there, so that lines are
+    /// whole beside those of other processes, too.
+    fn end(&self) -> usize {
+        let end = self.pending.len().min(self.written + ATOMIC);
+        let last = match self.style {
+            Style::Lines(_) => self.pending[self.written..end]
+                .iter()
+                .rposition(|byte| *byte == b'\n'),
+            Style::Raw | Style::Silent => None,
+        };
+        last.map_or(end, |last| self.written + last + 1)
+    }
+
+    /// Writes what the sink surely takes, unless another stream is in the middle of a line.
     pub(super) fn write(&mut self, sink: &Sink) {
         if sink.closed() {
             self.written = self.pending.len();
+            self.in_line = false;
         }
         if self.owes() {
-            let end = self.pending.len().min(self.written + ATOMIC);
+            if !sink.take_pen(self.number) {
+                return;
+            }
+            if sink.torn.swap(false, Ordering::AcqRel) {
+                self.pending.insert(self.written, b'\n');
+            }
+            let end = self.end();
             match rustix::io::write(&sink.fd, &self.pending[self.written..end]) {
-                Ok(length) => self.written += length,
+                Ok(length) => {
+                    self.written += length;
+                    self.in_line = matches!(self.style, Style::Lines(_))
+                        && self.pending[..self.written].last() != Some(&b'\n');
+                }
                 Err(Errno::INTR | Errno::AGAIN) => return,
                 Err(_) => {
+                    self.in_line = false;
                     sink.closed.store(true, Ordering::Relaxed);
                     self.written = self.pending.len();
                 }
             }
         }
-        let at_line = !matches!(self.style, Style::Lines(_))
-            || self.written == 0
-            || self.pending[self.written - 1] == b'\n';
-        if at_line {
-            sink.drop_pen(self.slot);
+        if !self.in_line {
+            sink.drop_pen(self.number);
         }
         if !self.owes() {
             self.pending.clear();
@@ -233,7 +284,10 @@ impl Stream {
 
     /// Ends it: what was kept. What is still owed is dropped.
     pub(super) fn finish(self, sink: &Sink) -> Vec<u8> {
-        sink.drop_pen(self.slot);
+        if self.in_line {
+            sink.torn.store(true, Ordering::Release);
+        }
+        sink.drop_pen(self.number);
         self.capture.map(Capture::finish).unwrap_or_default()
     }
 }
@@ -241,6 +295,8 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ONE: (usize, Which) = (0, Which::Stdout);
 
     fn pipes() -> (OwnedFd, OwnedFd) {
         super::super::unix::pipe().unwrap()
@@ -258,7 +314,7 @@ mod tests {
         let (source, command) = pipes();
         let (reader, sink) = pipes();
         let sink = Sink::new(sink);
-        let mut stream = Stream::new(source, Style::Lines(b"[7] ".to_vec()), 0, None).unwrap();
+        let mut stream = Stream::new(source, Style::Lines(b"[7] ".to_vec()), ONE, None).unwrap();
         let mut buffer = [0; 100];
         for piece in [&b"a\nb"[..], b"c\n\nd"] {
             rustix::io::write(&command, piece).unwrap();
@@ -281,7 +337,8 @@ mod tests {
             .map(|slot| {
                 let (source, command) = pipes();
                 let style = Style::Lines(format!("[{slot}] ").into_bytes());
-                (Stream::new(source, style, slot, None).unwrap(), command)
+                let stream = Stream::new(source, style, (slot, Which::Stdout), None);
+                (stream.unwrap(), command)
             })
             .collect();
         let mut buffer = vec![0; 65_536];
@@ -306,12 +363,80 @@ mod tests {
         assert_eq!(lines[1], format!("[1] {}", "1".repeat(10_000)));
     }
 
+    /// Two commands with both their streams, all into one pipe.
+    #[test]
+    fn lines_into_one_output_are_whole() {
+        let (reader, out) = pipes();
+        let err = out.try_clone().unwrap();
+        let sinks = Sinks::over(out, err).unwrap();
+        let sink = |which| match which {
+            Which::Stdout => &sinks.stdout,
+            Which::Stderr => &sinks.stderr,
+        };
+        let mut buffer = vec![0; 65_536];
+        let mut streams = vec![];
+        for slot in 0..2 {
+            for which in [Which::Stdout, Which::Stderr] {
+                let (source, command) = pipes();
+                let style = Style::Lines(format!("[{slot}] ").into_bytes());
+                let mut stream = Stream::new(source, style, (slot, which), None).unwrap();
+                let letter = ["a", "b", "c", "d"][2 * slot + which as usize];
+                let lines = [letter.repeat(9_000), "\n".into()].concat().repeat(2);
+                rustix::io::write(&command, lines.as_bytes()).unwrap();
+                stream.read(&mut buffer);
+                streams.push((stream, which));
+            }
+        }
+        let mut got = vec![];
+        while streams.iter().any(|(stream, _)| stream.owes()) {
+            for (stream, which) in &mut streams {
+                let before = stream.written;
+                if stream.writable(sink(*which)).is_some() {
+                    stream.write(sink(*which));
+                }
+                if stream.written != before {
+                    got.extend(drain(&reader));
+                }
+            }
+        }
+        let text = String::from_utf8(got).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        let line = |slot, letter: &str| format!("[{slot}] {}", letter.repeat(9_000));
+        let expected = [line(0, "a"), line(0, "b"), line(1, "c"), line(1, "d")];
+        let twice: Vec<&String> = expected.iter().flat_map(|line| [line, line]).collect();
+        assert_eq!(lines, twice);
+    }
+
+    #[test]
+    fn who_comes_after_a_torn_line_begins_a_new_one() {
+        let (reader, sink) = pipes();
+        let sink = Sink::new(sink);
+        let mut buffer = vec![0; 65_536];
+        let mut stream = |slot, text: &str| {
+            let (source, command) = pipes();
+            let style = Style::Lines(format!("[{slot}] ").into_bytes());
+            let mut stream = Stream::new(source, style, (slot, Which::Stdout), None).unwrap();
+            rustix::io::write(&command, text.as_bytes()).unwrap();
+            stream.read(&mut buffer);
+            stream
+        };
+        let mut torn = stream(0, &("x".repeat(9_000) + "\n"));
+        torn.write(&sink);
+        torn.finish(&sink);
+        let mut next = stream(1, "whole\n");
+        next.write(&sink);
+        assert!(!next.owes());
+        let got = drain(&reader);
+        assert!(got.ends_with(b"x\n[1] whole\n"));
+    }
+
     #[test]
     fn a_slow_reader_stops_the_reading_and_loses_nothing() {
         let (source, command) = pipes();
         let (reader, sink) = pipes();
         let sink = Sink::new(sink);
-        let mut stream = Stream::new(source, Style::Raw, 0, None).unwrap();
+        let mut stream = Stream::new(source, Style::Raw, ONE, None).unwrap();
         let mut buffer = vec![0; 32 << 10];
         let mut sent = 0;
         while stream.readable().is_some() {
@@ -334,7 +459,7 @@ mod tests {
         let (reader, sink) = pipes();
         let sink = Sink::new(sink);
         drop(reader);
-        let mut stream = Stream::new(source, Style::Raw, 0, None).unwrap();
+        let mut stream = Stream::new(source, Style::Raw, ONE, None).unwrap();
         rustix::io::write(&command, b"x").unwrap();
         stream.read(&mut [0; 10]);
         stream.write(&sink);

@@ -6,7 +6,7 @@ use super::command::{Command, Input, Output};
 use super::environment;
 use super::launch::{End, Launch, word};
 use super::ledger::Job;
-use super::relay::{Sinks, Stream, Style};
+use super::relay::{Sinks, Stream, Style, Which};
 use super::scratch::File;
 use super::slot::{Hand, Urgency};
 use super::template::{Filling, Nul, Place, Word, fill};
@@ -208,11 +208,16 @@ fn try_start<'a>(kit: &Kit, job: &'a Job, hand: &Hand) -> Result<Started<'a>, Fa
         Output::Discard => (End::Null, None, Style::Silent),
         Output::Prefix => {
             let (read, write) = unix::pipe()?;
-            let stream = Stream::new(read, lines(), hand.slot, None)?;
+            let stream = Stream::new(read, lines(), (hand.slot, Which::Stdout), None)?;
             (End::Pipe(write), Some(stream), lines())
         }
     };
-    let stderr = Stream::new(err_read, style, hand.slot, Some(Capture::default()))?;
+    let stderr = Stream::new(
+        err_read,
+        style,
+        (hand.slot, Which::Stderr),
+        Some(Capture::default()),
+    )?;
     let gate = kit.gate.read().unwrap_or_else(PoisonError::into_inner);
     if *gate == Gate::Closed {
         return Err(Failure::Refused(Refusal::Stopped));

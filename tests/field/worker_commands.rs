@@ -542,3 +542,26 @@ fn too_many_jobs_for_the_limit_on_open_files_are_refused_at_the_start() {
             .is(0);
     }
 }
+
+/// With `--output prefix` a line is whole wherever standard output and error go, be it to the same place.
+#[test]
+fn prefixed_lines_are_whole_in_a_file_that_is_both_outputs() {
+    let world = World::new();
+    let command = "for n in 1 2 3 4 5 6; do
+            printf \"%030000d\\n\" 1 & printf \"%030000d\\n\" 2 >&2; wait
+        done";
+    for outputs in ["> all 2>&1", "2>&1 | cat > all", ">> all 2>> all"] {
+        world.feed(&["enqueue", "q", "--lines"], b"a\nb\n").is(0);
+        let line =
+            format!("qops work q -j2 --output prefix --input none --shell '{command}' {outputs}");
+        world.sh(&line).is(0);
+        let all = world.read("all");
+        assert_eq!(all.lines().count(), 24);
+        for line in all.lines() {
+            let (id, text) = line.split_once(' ').expect("an id");
+            assert!(id.len() < 6 && text.len() == 30_000, "{id} {}", text.len());
+            assert!(text.trim_start_matches('0').len() == 1);
+        }
+        std::fs::remove_file(world.path().join("all")).expect("a file");
+    }
+}
