@@ -89,7 +89,7 @@ fn r13_a_command_that_cannot_run_charges_nobody() {
     untouched(99);
 
     let ran = world
-        .run(&["work", "q", "--", "sh", "-c", "exit 127"])
+        .run(&["work", "q", "--backoff", "1h", "--shell", "exit 127"])
         .is(2);
     assert!(ran.err.contains("127"), "{}", ran.err);
     untouched(99);
@@ -98,7 +98,9 @@ fn r13_a_command_that_cannot_run_charges_nobody() {
     // Among commands that succeed it blocks nobody.
     let line =
         "test -e first || { touch first; exit 0; }; test -e second || { touch second; exit 127; }";
-    world.run(&["work", "q", "--", "sh", "-c", line]).is(0);
+    world
+        .run(&["work", "q", "--backoff", "1h", "--shell", line])
+        .is(0);
     assert_eq!(
         (world.count("q", "ready"), world.count("q", "delayed")),
         (0, 2)
