@@ -81,6 +81,7 @@ impl Ran {
         !self.took.is_zero()
     }
 
+    /// No command ran.
     pub(super) fn never(how: How) -> Self {
         Self {
             how,
@@ -88,6 +89,14 @@ impl Ran {
             stderr: vec![],
             unread: false,
             cut_off: false,
+        }
+    }
+
+    /// A command may have run, and nobody saw its end.
+    pub(super) fn unseen(took: Duration) -> Self {
+        Self {
+            took: took.max(INSTANT),
+            ..Self::never(How::Lost)
         }
     }
 }
@@ -105,6 +114,8 @@ struct Closing {
     kill_at: Instant,
 }
 
+/// The shortest run: nothing stands for one that never began.
+const INSTANT: Duration = Duration::from_nanos(1);
 /// The most that a pipe holds, and no more than that can wait in it after the end of a command.
 const LEFT_IN_PIPES: usize = 1 << 20;
 /// Without a thing to wait on for the end of a command, so often it is looked for.
@@ -127,6 +138,7 @@ pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
         job,
         hand,
         pid: started.pid,
+        leash: Leash::on(started.pid),
         started,
         began: Instant::now(),
         reaped: Instant::now(),
@@ -137,11 +149,30 @@ pub(super) fn run(kit: &Kit, job: &Job, hand: &Hand, buffer: &mut [u8]) -> Ran {
     run.end(buffer)
 }
 
+/// Ends a command and all of its group if it is dropped while the command runs: whoever watched it has panicked.
+pub(super) struct Leash(Option<Pid>);
+
+impl Leash {
+    pub(super) fn on(pid: Pid) -> Self {
+        Self(Some(pid))
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            unix::signal_group(pid, Signal::KILL);
+            let _ = launch::wait(pid);
+        }
+    }
+}
+
 struct Run<'a> {
     kit: &'a Kit,
     job: &'a Job,
     hand: &'a Hand,
     pid: Pid,
+    leash: Leash,
     started: start::Started<'a>,
     began: Instant,
     /// When ended orphans were last taken from the system.
@@ -331,10 +362,11 @@ impl Run<'_> {
 
     /// Takes its end, ends what it left behind, and says what there is to say.
     fn end(mut self, buffer: &mut [u8]) -> Ran {
-        // Never nothing: that stands for a run that never began.
-        let took = self.began.elapsed().max(Duration::from_nanos(1));
+        let took = self.began.elapsed().max(INSTANT);
         let unread = self.started.unread();
         let status = launch::wait(self.pid);
+        // From now on its number may be another's.
+        self.leash.0 = None;
         self.sweep();
         self.flush(buffer);
         let Self {

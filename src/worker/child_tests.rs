@@ -1,16 +1,15 @@
 //! Commands are run as they are, without a store.
 
-use super::child::{Gate, How, Kit, Ran};
+use super::child::{Gate, How, Kit, Leash, Ran};
 use super::command::{Command, Input, Output};
 use super::environment::Base;
-use super::fake::delivery;
+use super::fake;
 use super::lease::{Lease, Moment};
 use super::ledger::Job;
 use super::relay::Sinks;
 use super::scratch::Scratch;
 use super::slot::{self, Desk, Finished, Urgency};
 use super::unix;
-use crate::queue::Delivery;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -53,20 +52,15 @@ fn shell(line: &str) -> Bench {
     bench(command(&["sh", "-c", line], Output::Prefix))
 }
 
-fn job(delivery: Delivery, lease: Duration) -> Job {
+fn short(lease: Duration) -> Job {
     Job {
-        delivery,
         lease: Lease::new(Moment::now(), lease),
-        lane: 0,
-        attempt: 1,
-        max_attempts: Some(7),
-        marked: true,
-        uncertain: false,
+        ..plain(b"")
     }
 }
 
 fn plain(payload: &[u8]) -> Job {
-    job(delivery("7", payload), Duration::from_mins(5))
+    fake::job("7", payload)
 }
 
 impl Bench {
@@ -268,10 +262,10 @@ fn a_timeout_that_is_obeyed_needs_no_kill() {
 #[test]
 fn a_lease_that_ends_takes_the_command_with_it() {
     let began = Instant::now();
-    let short = job(delivery("7", b""), Duration::from_millis(200));
-    assert_eq!(shell("sleep 300").how(short), How::Lost);
+    let brief = short(Duration::from_millis(200));
+    assert_eq!(shell("sleep 300").how(brief), How::Lost);
     assert!(began.elapsed() < Duration::from_secs(5));
-    let over = job(delivery("7", b""), Duration::ZERO);
+    let over = short(Duration::ZERO);
     let (ran, out, _) = shell("echo ran").run(over, |_| {});
     assert_eq!((ran.how, out.as_str()), (How::Lost, ""));
 }
@@ -312,6 +306,26 @@ fn a_process_that_holds_the_pipes_does_not_hold_the_slot() {
     let (ran, out, _) = shell("sleep 300 & echo done").run(plain(b""), |_| {});
     assert_eq!((ran.how, out.as_str()), (How::Exit(0), "[7] done\n"));
     assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_panic_beside_a_command_ends_it() {
+    use std::os::unix::process::CommandExt as _;
+    let mut child = std::process::Command::new("sleep")
+        .arg("300")
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    let panicked = std::panic::catch_unwind(|| {
+        let _leash = Leash::on(pid);
+        panic!("as the test wants it");
+    });
+    assert!(panicked.is_err());
+    assert!(
+        child.wait().is_err(),
+        "it is ended and taken from the system"
+    );
 }
 
 #[test]

@@ -1,6 +1,22 @@
 //! Deliveries for the worker's own tests.
 
+use super::lease::{Lease, Moment};
+use super::ledger::Job;
 use crate::queue::{Delivery, Message, QueueName, State, Timestamp};
+use std::time::Duration;
+
+/// A first run of a fresh message, with a lease of five minutes.
+pub(super) fn job(id: &str, payload: &[u8]) -> Job {
+    Job {
+        delivery: delivery(id, payload),
+        lease: Lease::new(Moment::now(), Duration::from_mins(5)),
+        lane: 0,
+        attempt: 1,
+        max_attempts: 7,
+        marked: true,
+        uncertain: false,
+    }
+}
 
 /// A fresh message under a lease.
 pub(super) fn delivery(id: &str, payload: &[u8]) -> Delivery {

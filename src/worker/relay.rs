@@ -87,6 +87,24 @@ impl Sinks {
         };
         Ok(Self { stdout, stderr })
     }
+
+    /// Takes the pens away from the streams of a slot whose run has panicked.
+    pub(super) fn release(&self, slot: usize) {
+        for sink in [&self.stdout, &self.stderr] {
+            for which in [Which::Stdout, Which::Stderr] {
+                let stream = number(slot, which);
+                if sink.pen.load(Ordering::Acquire) == stream {
+                    sink.torn.store(true, Ordering::Release);
+                    sink.drop_pen(stream);
+                }
+            }
+        }
+    }
+}
+
+/// The number of a stream among all that are relayed now.
+fn number(slot: usize, which: Which) -> usize {
+    2 * slot + which as usize
 }
 
 /// Which of a command's streams.
@@ -136,7 +154,7 @@ impl Stream {
         Ok(Self {
             source: Some(source),
             style,
-            number: 2 * slot + which as usize,
+            number: number(slot, which),
             line: vec![],
             pending: vec![],
             written: 0,
@@ -429,6 +447,20 @@ mod tests {
         assert!(!next.owes());
         let got = drain(&reader);
         assert!(got.ends_with(b"x\n[1] whole\n"));
+        drop(next);
+
+        let mut panics = stream(0, &("x".repeat(9_000) + "\n"));
+        panics.write(&sink);
+        drop(panics);
+        let mut next = stream(1, "whole\n");
+        assert!(next.writable(&sink).is_none());
+        let sinks = Sinks {
+            stderr: Arc::new(Sink::new(pipes().1)),
+            stdout: Arc::new(sink),
+        };
+        sinks.release(0);
+        next.write(&sinks.stdout);
+        assert!(drain(&reader).ends_with(b"x\n[1] whole\n"));
     }
 
     #[test]

@@ -145,7 +145,6 @@ pub(super) fn run_with(
     let summary = worker.work();
     desk.close();
     for slot in slots {
-        // A slot that panicked has ended nobody's command; the sweep below does.
         let _ = slot.join();
     }
     if let Some(reaper) = &kit.reaper {

@@ -7,6 +7,7 @@ use rustix::event::{PollFd, Timespec, poll};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -353,10 +354,25 @@ pub(super) fn start(
 
 fn work(kit: &Kit, hand: &Hand) {
     let mut buffer = vec![0; 32 << 10];
-    while let Some(job) = hand.desk.next() {
-        let ran = child::run(kit, &job, hand, &mut buffer);
+    let run = |job: &Job| {
+        let ran = child::run(kit, job, hand, &mut buffer);
         end_unmarked(kit, &hand.desk);
-        hand.desk.finish(Finished { job, ran });
+        ran
+    };
+    serve(&hand.desk, run, || kit.sinks.release(hand.slot));
+}
+
+/// Has `run` for every job until there are no more. If it panics, which is a fault of ours, nobody saw that end: the
+/// store thread is told so, `after_panic` lets go of what the run held, and the slot goes on. Without an answer the store
+/// thread would wait for ever.
+fn serve(desk: &Desk, mut run: impl FnMut(&Job) -> Ran, after_panic: impl Fn()) {
+    while let Some(job) = desk.next() {
+        let began = Instant::now();
+        let ran = catch_unwind(AssertUnwindSafe(|| run(&job))).unwrap_or_else(|_| {
+            after_panic();
+            Ran::unseen(began.elapsed())
+        });
+        desk.finish(Finished { job, ran });
     }
 }
 
@@ -390,4 +406,38 @@ fn end_unmarked(kit: &Kit, desk: &Desk) {
 /// Nobody starts a command from now on; waits for those that are just starting one.
 pub(super) fn close_gate(kit: &Kit) {
     *kit.gate.write().unwrap_or_else(PoisonError::into_inner) = Gate::Closed;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::child::How;
+    use super::super::fake;
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_panic_in_a_slot_is_an_end_that_nobody_saw() {
+        let (desk, _ears) = Desk::new(1).unwrap();
+        desk.give(["1", "2"].into_iter().map(|id| fake::job(id, b"")));
+        desk.close();
+        let theirs = Arc::clone(&desk);
+        let slot = std::thread::spawn(move || {
+            let released = Cell::new(0);
+            let run = |job: &Job| {
+                assert!(job.id().as_str() != "1", "as the test wants it");
+                Ran::never(How::Stopped)
+            };
+            serve(&theirs, run, || released.set(released.get() + 1));
+            released.get()
+        });
+        assert_eq!(slot.join().expect("the slot lives on"), 1);
+        let batch = desk.wait(Some(Instant::now()), 0, false);
+        let ends: Vec<_> = batch
+            .results
+            .iter()
+            .map(|end| (end.job.id().as_str(), &end.ran.how, end.ran.began()))
+            .collect();
+        assert_eq!(ends, [("1", &How::Lost, true), ("2", &How::Stopped, false)]);
+        assert!(desk.standing().quiet());
+    }
 }
