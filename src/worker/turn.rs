@@ -440,7 +440,7 @@ impl Worker<'_> {
         }
         let mut done = done;
         while !done.is_empty() {
-            let few: Vec<_> = done.drain(..done.len().min(FEW)).collect();
+            let mut few: Vec<_> = done.drain(..done.len().min(FEW)).collect();
             let settle: Vec<Settle<'_>> = few
                 .iter()
                 .map(|ended| Settle {
@@ -463,6 +463,9 @@ impl Worker<'_> {
                     }
                 }
                 Err(error) => {
+                    for ended in &mut few {
+                        ended.job.uncertain |= error.effect() == Effect::Unknown;
+                    }
                     // Room may come; after a while their leases end and they run again.
                     self.ended = few;
                     self.ended.append(&mut done);

@@ -185,3 +185,25 @@ fn on_a_full_disk_the_ends_of_what_was_acknowledged_before_are_counted() {
     let counts = world.counts("q");
     assert_eq!((counts.ready + counts.running, counts.dead), (1, 0));
 }
+
+#[test]
+fn r55_a_lost_answer_on_a_full_disk_is_no_lost_message() {
+    let mut world = World::new();
+    world.enqueue("q", &["good"]);
+    let plan = world.plan("echo $m >> ran; while test ! -e go; do sleep 0.01; done");
+    let script = Arc::clone(&world.script);
+    let (ran, go) = (world.path("ran"), world.path("go"));
+    let summary = world.run_while(&plan, move |_| {
+        wait_for(&ran, "good");
+        *script.lock().unwrap() = vec![Fault::Fails(Kind::Full), Fault::Mute, Fault::Full];
+        std::fs::write(go, "").unwrap();
+    });
+    assert_eq!(
+        (summary.done, summary.lost, summary.unsettled),
+        (1, 0, 0),
+        "{:?}",
+        world.told
+    );
+    world.tell(&[]);
+    assert!(world.peek("q").is_empty());
+}
