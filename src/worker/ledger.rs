@@ -91,16 +91,25 @@ impl Ledger {
         self.earliest.filter(|_| !self.held.is_empty())
     }
 
-    /// The leases that have reached a third of their length and are not over, with their lengths.
-    pub(super) fn due(&mut self, now: Moment) -> Vec<(Receipt, Duration)> {
+    /// The leases that have reached a third of their length and are not over, with their lengths; of more than `most`
+    /// those that have waited longest. They are in the order of their receipts: whoever extends many at once takes their
+    /// locks in the same order as anybody else.
+    pub(super) fn due(&mut self, now: Moment, most: usize) -> Vec<(Receipt, Duration)> {
         if self.next_beat().is_none_or(|beat| now < beat) {
             return vec![];
         }
-        let due = self
+        let mut due: Vec<_> = self
             .held
             .iter()
-            .filter(|(_, held)| held.due() <= now && !held.lease.over());
+            .filter(|(_, held)| held.due() <= now && !held.lease.over())
+            .collect();
+        if due.len() > most {
+            due.select_nth_unstable_by_key(most, |(_, held)| held.due());
+            due.truncate(most);
+        }
+        due.sort_unstable_by_key(|(receipt, _)| *receipt);
         let due = due
+            .into_iter()
             .map(|(receipt, held)| (receipt.clone(), held.length))
             .collect();
         // Until these are extended, or fail to be, they stay due; a failing store is not asked more often for that.
@@ -170,17 +179,40 @@ mod tests {
             ledger.next_beat(),
             Some(before.plus(Duration::from_secs(10)))
         );
-        assert!(ledger.due(before.plus(Duration::from_secs(9))).is_empty());
+        assert!(
+            ledger
+                .due(before.plus(Duration::from_secs(9)), 9)
+                .is_empty()
+        );
         let at = before.plus(Duration::from_secs(11));
-        assert_eq!(ledger.due(at), [(receipt("a"), Duration::from_secs(30))]);
+        assert_eq!(ledger.due(at, 9), [(receipt("a"), Duration::from_secs(30))]);
         ledger.extended(&receipt("a"), at);
         let later = at.plus(Duration::from_secs(9));
         let due: Vec<_> = ledger
-            .due(later)
+            .due(later, 9)
             .into_iter()
             .map(|(name, _)| name)
             .collect();
         assert_eq!(due, [receipt("b")]);
+    }
+
+    #[test]
+    fn leases_are_due_in_one_order_for_everybody() {
+        let mut ledger = Ledger::default();
+        let before = Moment::now();
+        let names: Vec<String> = (0..50).map(|n| format!("{:02}", n * 7 % 50)).collect();
+        for name in &names {
+            ledger.enter(&receipt(name), before, Duration::from_secs(30));
+        }
+        let due = ledger.due(before.plus(Duration::from_secs(11)), 50);
+        assert_eq!(due.len(), 50);
+        assert!(due.is_sorted());
+
+        // Where not all have room those that end first are extended first.
+        ledger.enter(&receipt("99"), before, Duration::from_secs(15));
+        let due = ledger.due(before.plus(Duration::from_secs(12)), 20);
+        assert_eq!(due.len(), 20);
+        assert!(due.is_sorted() && due[19].0 == receipt("99"));
     }
 
     #[test]
@@ -192,7 +224,11 @@ mod tests {
         assert!(ledger.lose(&receipt("a")) && !ledger.lose(&receipt("a")));
         assert!(lease.over());
         ledger.settle(&receipt("b"));
-        assert!(ledger.due(before.plus(Duration::from_secs(50))).is_empty());
+        assert!(
+            ledger
+                .due(before.plus(Duration::from_secs(50)), 9)
+                .is_empty()
+        );
         assert_eq!(ledger.next_beat(), None);
     }
 

@@ -51,7 +51,7 @@ impl Worker<'_> {
                 return;
             }
             let beats = if self.plan.heartbeat && !self.broken {
-                self.ledger.due(Moment::now())
+                self.ledger.due(Moment::now(), self.link.most())
             } else {
                 vec![]
             };
