@@ -6,7 +6,7 @@ use super::link::{Gravity, gravity};
 use super::note::{Note, Why};
 use super::plan::{Missing, Mode, Source};
 use super::run::Worker;
-use super::turn::Want;
+use super::want::Want;
 use crate::backend::{Claimed, Error, Kind};
 use crate::queue::Delivery;
 

@@ -17,6 +17,7 @@ mod ends;
 mod environment;
 #[cfg(test)]
 mod fake;
+mod full;
 pub mod guard;
 mod intake;
 mod lane;
@@ -32,6 +33,7 @@ mod run;
 #[cfg(test)]
 mod run_tests;
 mod scratch;
+mod settled;
 mod signal;
 mod slot;
 mod start;
@@ -40,6 +42,7 @@ mod template;
 mod turn;
 mod unix;
 pub mod verdict;
+mod want;
 
 pub use command::{Command, Input, Output, Unfit};
 pub use environment::header_variable;
