@@ -184,7 +184,9 @@ pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summa
     let store = match ctx.write() {
         Ok(store) => Some(store),
         // A worker that is to stay for ever waits for its store, at the start too.
-        Err(Fail::Store(error)) if forever && error.kind().passes() => {
+        Err(Fail::Store(error))
+            if forever && error.kind().passes() || error.kind() == Kind::Full =>
+        {
             ctx.ui
                 .note(format!("the store does not answer; trying again: {error}"));
             None
@@ -287,6 +289,11 @@ impl Teller<'_> {
             )),
             Note::StoreLost(error) => ui.warn(format!("the store does not answer; trying again: {error}")),
             Note::StoreBack => ui.note("the store answers again"),
+            Note::StoreFull(error) => ui.warn(format!(
+                "{error}{}: what is done is acknowledged, and nothing more begins until there is room",
+                error.context("path").map_or(String::new(), |path| format!(" ({path})"))
+            )),
+            Note::Room => ui.note("there is room again"),
             Note::Stopping { why, running } => self.stopping(why, *running),
             Note::Ending => ui.note("ending the commands that still run"),
         }

@@ -67,7 +67,7 @@ impl Worker<'_> {
     /// Settings anew, and the store's housekeeping: none of it is worth an error.
     pub(super) fn care(&mut self) {
         self.cared = Instant::now();
-        if self.link.not_before().is_some() || self.full {
+        if self.link.not_before().is_some() || self.full.is_some() {
             return;
         }
         let Ok(store) = self.link.store() else { return };
@@ -85,10 +85,11 @@ impl Worker<'_> {
     pub(super) fn next_look(&mut self) -> Option<Instant> {
         let now = Instant::now();
         let trouble = self.link.not_before();
+        let full = self.full.is_some();
         let beat = self
             .ledger
             .next_beat()
-            .filter(|_| self.plan.heartbeat && !self.full && !self.broken && trouble.is_none());
+            .filter(|_| self.plan.heartbeat && !full && !self.broken && trouble.is_none());
         let beat = beat.map(|beat| now + beat.since(Moment::now()));
         let gathered = self.since.map(|since| since + GATHER);
         let grace = self
@@ -112,7 +113,8 @@ impl Worker<'_> {
         let shun = (!self.aside.is_empty()).then(|| now + SHUN);
         [
             beat,
-            gathered.filter(|_| trouble.is_none() && !self.broken),
+            gathered.filter(|_| trouble.is_none() && !self.broken && !full),
+            self.asks_for_room().filter(|_| trouble.is_none()),
             trouble,
             grace,
             time,

@@ -54,6 +54,10 @@ pub enum Note<'a> {
     StoreLost(&'a Error),
     /// The store answers again.
     StoreBack,
+    /// The store has no room: what is done is still acknowledged, and room is waited for.
+    StoreFull(&'a Error),
+    /// There is room again.
+    Room,
     /// Nothing more is taken; so many commands still run.
     Stopping {
         /// Why.

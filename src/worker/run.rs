@@ -129,7 +129,7 @@ pub(super) fn run_with(
         succeeded: 0,
         failures: 0,
         stop: None,
-        full: false,
+        full: None,
         broken: false,
         abandoned: false,
         told_no_room: false,
@@ -162,7 +162,7 @@ pub(super) struct Stop {
 /// The store thread at work.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a state of its own: the disk, the store, the run that is alone, and what was told"
+    reason = "each is a state of its own: the store, the run that is alone, and what was told"
 )]
 pub(super) struct Worker<'a> {
     pub(super) plan: &'a Plan,
@@ -188,8 +188,8 @@ pub(super) struct Worker<'a> {
     pub(super) succeeded: u64,
     pub(super) failures: u64,
     pub(super) stop: Option<Stop>,
-    /// The disk is full: only what is done is settled.
-    pub(super) full: bool,
+    /// The disk is full: only what is done is settled. When room is asked for, by a worker that waits for it.
+    pub(super) full: Option<Instant>,
     /// The store refused a call for good; there is one more try when nothing runs any more.
     pub(super) broken: bool,
     /// Nothing can be settled any more.
@@ -225,7 +225,8 @@ impl Worker<'_> {
             }
             let until = self.next_look();
             let low = if self.can_refill() { self.low() } else { 0 };
-            let batch = self.desk.wait(until, low, !self.ended.is_empty());
+            let gathers = !self.ended.is_empty() && self.full.is_none();
+            let batch = self.desk.wait(until, low, gathers);
             for news in batch.news {
                 self.hear(news);
             }
@@ -262,8 +263,7 @@ impl Worker<'_> {
                     }
                     // Only a worker that is to stay for ever waits for a store at its start.
                     Err(error)
-                        if self.plan.mode == Mode::Follow
-                            && gravity(&error) == Gravity::Passing =>
+                        if self.plan.mode == Mode::Follow && gravity(&error) != Gravity::Final =>
                     {
                         self.lost(&error);
                         let until = self.link.not_before();

@@ -53,6 +53,8 @@ impl Worker<'_> {
             at: Instant::now(),
             ended: false,
         });
+        // Whoever waited for room asks once more, with everything.
+        self.full = None;
         self.retiring.extend(self.fetched.drain(..));
         self.retiring.append(&mut self.aside);
         // What is acknowledged before its command runs cannot be given back: it runs.
@@ -118,17 +120,7 @@ impl Worker<'_> {
                     self.give_up(error);
                 }
             }
-            Gravity::Full => {
-                self.full = true;
-                self.lost(&error);
-                if self.link.lost_for().is_some_and(|lost| lost >= PATIENCE) {
-                    self.give_up(error);
-                } else {
-                    self.begin_stop(Why::Store(error));
-                    // Only what is done fits; other leases end by themselves.
-                    self.retiring.clear();
-                }
-            }
+            Gravity::Full => self.is_full(error),
             Gravity::Final if self.broken => self.give_up(error),
             Gravity::Final => {
                 // What runs may end well, and the store may take that.

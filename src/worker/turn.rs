@@ -21,12 +21,13 @@ impl Worker<'_> {
     /// Exchanges as long as there is a reason to.
     pub(super) fn turns(&mut self) {
         while !self.abandoned && self.link.not_before().is_none() {
-            if self.full {
-                self.settle_what_is_done();
+            if self.full.is_some() && !self.turn_without_room() {
                 return;
             }
             self.deal_started();
-            if !self.is_due() {
+            let keeps = self.full.is_some() && !self.ended.is_empty();
+            if !keeps && !self.is_due() {
+                self.asks_later();
                 return;
             }
             let beats = if self.plan.heartbeat && !self.broken {
@@ -185,6 +186,7 @@ impl Worker<'_> {
             }
             Ok(Exchanged { settled, claimed }) => {
                 self.back();
+                self.has_room(&claimed);
                 self.heard(items, settled, before, starts);
                 if let Some(want) = wanted {
                     self.brought(want, claimed, before);

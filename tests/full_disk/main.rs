@@ -8,7 +8,7 @@ mod hands;
 use hands::{claim, done, open, put};
 use libtest_mimic::{Arguments, Failed, Trial};
 use qops::backend::{Backend, Kind, Settled};
-use qops::queue::Delivery;
+use qops::queue::{Delivery, QueueName, Selection};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -33,6 +33,10 @@ const SCENES: &[(&str, fn())] = &[
     (
         "r55_a_worker_acknowledges_all_that_it_ran",
         r55_a_worker_acknowledges_all_that_it_ran,
+    ),
+    (
+        "r55_a_worker_that_stays_waits_for_room",
+        r55_a_worker_that_stays_waits_for_room,
     ),
     (
         "r55_a_command_acknowledges_what_another_claimed",
@@ -246,22 +250,25 @@ fn qops(disk: &Small, args: &[&str]) -> Command {
     command
 }
 
+/// Sixty messages of a page each, and an empty log: it grows with every claim that takes more than the one before.
+fn sixty(path: &Path) {
+    let mut store = open(path);
+    for n in 0..60 {
+        let payload = format!("{n} {}", "x".repeat(3_500));
+        put(store.as_mut(), "a", payload.as_bytes()).unwrap();
+    }
+    drop(store);
+    let conn = rusqlite::Connection::open(path).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
+}
+
 /// The real worker: its second command, or one beside it, fills the disk, once.
 fn r55_a_worker_acknowledges_all_that_it_ran() {
     for (size, jobs) in [("2m", "1"), ("2m", "3"), ("8m", "2")] {
         let disk = Small::mount(size);
         let path = disk.0.join("q.db");
-        let mut store = open(&path);
-        // A page a message: the log grows with every claim that takes more than the one before.
-        for n in 0..60 {
-            let payload = format!("{n} {}", "x".repeat(3_500));
-            put(store.as_mut(), "a", payload.as_bytes()).unwrap();
-        }
-        drop(store);
-        let conn = rusqlite::Connection::open(&path).unwrap();
-        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .unwrap();
-        drop(conn);
+        sixty(&path);
         let ran = disk.0.with_file_name("ran");
         let line = "cut -d' ' -f1 >> \"$0\"
             [ $(wc -l < \"$0\") -lt 2 ] || ! mkdir \"$0.once\" 2> /dev/null || cat /dev/zero > \"$1\" 2> /dev/null; exit 0";
@@ -319,6 +326,43 @@ fn r55_a_worker_acknowledges_all_that_it_ran() {
         all.sort_unstable();
         assert_eq!(all, (0..60).collect::<Vec<_>>());
     }
+}
+
+/// With --follow the worker takes no more until there is room, and then goes on.
+fn r55_a_worker_that_stays_waits_for_room() {
+    let disk = Small::mount("8m");
+    let path = disk.0.join("q.db");
+    sixty(&path);
+    let ran = disk.0.with_file_name("ran");
+    let line = "cut -d' ' -f1 >> \"$0\"
+        [ $(wc -l < \"$0\") -lt 2 ] || ! mkdir \"$0.once\" 2> /dev/null || cat /dev/zero > \"$1\" 2> /dev/null; exit 0";
+    let thief = disk.0.join("thief");
+    let mut worker = qops(
+        &disk,
+        &["work", "a", "--follow", "-j2", "--", "sh", "-c", line],
+    )
+    .args([&ran, &thief])
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut said = BufReader::new(worker.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    assert!(first.contains("full") && first.contains("q.db"), "{first}");
+    fs::remove_file(&thief).unwrap();
+    let again = said.next().unwrap().unwrap();
+    assert!(again.contains("room again"), "{again}");
+    let queue = QueueName::parse("a").unwrap();
+    let mut store = open(&path);
+    while store.count(&Selection::of(queue.clone()), 99).unwrap().n > 0 {
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&worker);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(worker.wait().unwrap().code(), Some(0));
+    let text = fs::read_to_string(&ran).unwrap();
+    let mut all: Vec<u32> = text.lines().map(|n| n.parse().unwrap()).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..60).collect::<Vec<_>>());
 }
 
 /// A process that begins when the disk is full already.

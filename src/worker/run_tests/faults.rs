@@ -207,3 +207,67 @@ fn r55_a_lost_answer_on_a_full_disk_is_no_lost_message() {
     world.tell(&[]);
     assert!(world.peek("q").is_empty());
 }
+
+#[test]
+fn r55_a_worker_that_stays_waits_for_room() {
+    let mut world = World::new();
+    world.enqueue("q", &["good", "bad", "next"]);
+    let mut plan =
+        world.plan("echo $m >> ran; while test ! -e go; do sleep 0.01; done; test $m != bad");
+    plan.jobs = 2;
+    plan.mode = Mode::Follow;
+    let (script, open) = (Arc::clone(&world.script), world.opener());
+    let (ran, go) = (world.path("ran"), world.path("go"));
+    let summary = world.run_while(&plan, move |desk| {
+        wait_for(&ran, "good");
+        wait_for(&ran, "bad");
+        *script.lock().unwrap() = vec![Fault::Full];
+        std::fs::write(go, "").unwrap();
+        let mut store = open().unwrap();
+        let mut left = |n| {
+            let began = Instant::now();
+            while store.count(&Selection::of(name("q")), 9).unwrap().n != n {
+                assert!(began.elapsed() < Duration::from_secs(20), "{n}");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        };
+        left(2);
+        // Longer than it is patient with a store that is away, were it to come to an end.
+        std::thread::sleep(Duration::from_millis(2500));
+        script.lock().unwrap().clear();
+        wait_for(&ran, "next");
+        left(1);
+        desk.tell(News::Signal(15));
+    });
+    assert_eq!(summary.ending(), Ending::Clean, "{:?}", world.told);
+    assert_eq!(
+        (summary.done, summary.retried, summary.unsettled),
+        (2, 1, 0)
+    );
+    assert_eq!((world.told("StoreFull"), world.told("Room")), (1, 1));
+    assert_eq!(world.counts("q").delayed, 1);
+}
+
+#[test]
+fn r55_a_signal_ends_a_worker_that_waits_for_room() {
+    let mut world = World::new();
+    world.enqueue("q", &["bad", "next"]);
+    let mut plan = world.plan("echo $m >> ran; while test ! -e go; do sleep 0.01; done; exit 1");
+    plan.mode = Mode::Follow;
+    let script = Arc::clone(&world.script);
+    let (ran, go) = (world.path("ran"), world.path("go"));
+    let began = Instant::now();
+    let summary = world.run_while(&plan, move |desk| {
+        wait_for(&ran, "bad");
+        *script.lock().unwrap() = vec![Fault::Full];
+        std::fs::write(go, "").unwrap();
+        while desk.standing().busy > 0 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        desk.tell(News::Signal(15));
+    });
+    assert_eq!(summary.ending(), Ending::Store(Kind::Full));
+    assert_eq!((summary.done, summary.unsettled), (0, 1));
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
