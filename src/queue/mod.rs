@@ -1,9 +1,11 @@
 //! The pure domain: names, times, messages, selections and the retry ladder. No I/O, no clock, no printing.
 
+pub mod envelope;
 pub mod hint;
 pub mod message;
 pub mod name;
 pub mod near;
+pub mod payload;
 pub mod record;
 pub mod retry;
 pub mod said;

@@ -13,6 +13,7 @@ mod claim;
 mod dead;
 mod desk;
 mod enqueue;
+mod filters;
 mod groups;
 mod history;
 mod keys;
@@ -60,6 +61,7 @@ const SUITE: &[&[Case]] = &[
     claim::CASES,
     dead::CASES,
     enqueue::CASES,
+    filters::CASES,
     groups::CASES,
     history::CASES,
     keys::CASES,

@@ -117,7 +117,7 @@ impl Place {
                 .starts_with(wanted)
             {
                 // Whether it is JSON at all decides what is said.
-                return Err(match crate::queue::record::json_error(value) {
+                return Err(match crate::queue::payload::json_error(value) {
                     Some(error) => format!("it is no JSON: {error}"),
                     None => missing(),
                 });

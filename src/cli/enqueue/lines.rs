@@ -3,7 +3,8 @@
 
 use super::fields::Fields;
 use crate::backend::{Error, Kind};
-use crate::queue::record::{Envelope, json_error};
+use crate::queue::envelope::Envelope;
+use crate::queue::payload::json_error;
 use crate::queue::said::system;
 use crate::queue::{Headers, Timestamp};
 use std::fs::File;

@@ -2,7 +2,7 @@
 //! the commands that come next.
 
 use crate::cli::words::{command, shell_word};
-use crate::queue::record::{Kind, kind};
+use crate::queue::payload::{Kind, kind};
 use crate::queue::time::age_text;
 use crate::queue::{Attempt, Group, Message, Outcome, Reason, State, Timestamp, said};
 use crate::ui::text::{counted, size};
