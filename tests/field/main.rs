@@ -12,6 +12,7 @@ mod table;
 mod time;
 mod worker_commands;
 mod worker_leases;
+mod worker_surroundings;
 
 use qops::backend::{
     Access, Backend, Claim, Exchange, OpenOptions, Pick, Settle, Settled, Target, Verdict, registry,
