@@ -12,7 +12,7 @@ pub(super) fn job(id: &str, payload: &[u8]) -> Job {
         lease: Lease::new(Moment::now(), Duration::from_mins(5)),
         lane: 0,
         attempt: 1,
-        max_attempts: 7,
+        max_attempts: Some(7),
         marked: true,
         uncertain: false,
     }
