@@ -233,6 +233,8 @@ def memory():
     look("drain --export -", f"{d} drain q3 --export - --yes | cat")
     fresh("d.db")
     look("purge by peek -o id", f"{m} peek q -o id | {m} purge q - --yes")
+    seconds(f"exec {m} enqueue q --lines", stdin=lines)
+    look("claim -n -o table", f"exec {m} claim q -n {LINES} -o table")
     fresh("m.db")
 
 

@@ -10,8 +10,7 @@ use crate::queue::retry::Settings;
 use crate::queue::time::parse_duration;
 use crate::queue::{Delivery, QueueName, Receipt};
 use crate::ui::{
-    Align, Cell, Column, Fit, Format, Natural, OutError, Plan, Shape, Shown, Stream,
-    table::WIDEST_CUT,
+    Align, Cell, Column, Fit, Natural, OutError, Plan, Shape, Shown, Stream, table::WIDEST_CUT,
 };
 use std::thread;
 use std::time::{Duration, Instant};
@@ -194,11 +193,10 @@ fn hand_out(
     plan: Plan,
     first: Claimed,
 ) -> Outcome {
-    let keeps = plan.format() == Format::Table;
     let mut stream = Stream::new(&ctx.ui, plan, columns());
     let mut left = args.limit.unwrap_or(1);
     let mut batch = first;
-    // Receipts that may not have reached their reader yet.
+    // Receipts that may not have reached their reader yet: never more than a batch and a page.
     let mut held: Vec<Receipt> = vec![];
     loop {
         let asked = left.min(BATCH);
@@ -209,11 +207,9 @@ fn hand_out(
             .got
             .iter()
             .try_for_each(|delivery| stream.push(delivery));
-        if let Err(error) = printed.and_then(|()| stream.flush()) {
-            return Err(give_back(store, &held, error));
-        }
-        if !keeps {
-            held.clear();
+        match printed.and_then(|()| stream.flush()) {
+            Ok(waiting) => drop(held.drain(..held.len().saturating_sub(waiting))),
+            Err(error) => return Err(give_back(store, &held, error)),
         }
         let more = got == asked || batch.next == Some(Duration::ZERO);
         if left == 0 || !more {

@@ -326,12 +326,15 @@ impl<'a, R: Row> Stream<'a, R> {
         Ok(self.count)
     }
 
-    /// Sends what was put out so far on its way, where the format can: a table waits for its page.
+    /// Sends what was put out so far on its way, where the format can. Answers how many of the last rows still wait: those
+    /// of a table for their page, the first of `-o raw` for a second.
     ///
     /// # Errors
     /// It could not be written.
-    pub fn flush(&self) -> Result<(), OutError> {
-        self.ui.flush()
+    pub fn flush(&self) -> Result<usize, OutError> {
+        self.ui.flush()?;
+        let of_page = self.table.as_ref().map_or(0, Table::waiting);
+        Ok(of_page + usize::from(self.held.is_some()))
     }
 
     fn line(&self, text: &str) -> Result<(), OutError> {

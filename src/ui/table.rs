@@ -114,6 +114,11 @@ impl<'u> Table<'u> {
         Ok(())
     }
 
+    /// Rows that wait for their page.
+    pub(super) fn waiting(&self) -> usize {
+        self.page.len()
+    }
+
     /// Prints what is left.
     ///
     /// # Errors

@@ -224,6 +224,23 @@ fn receipts_that_reach_nobody_are_given_back() {
 }
 
 #[test]
+fn what_waits_for_its_page_is_given_back_and_what_was_read_is_not() {
+    let world = World::new();
+    // Wide rows: no pipe takes the second page before its reader has gone.
+    let wide = "x".repeat(190);
+    world.put("jobs", &vec![wide.as_bytes(); 1_500]);
+    world.sh("qops claim jobs -n 1500 -o table | head -n 1001 > /dev/null");
+    let counts = ["stats", "jobs", "-o", "csv", "--fields", "ready,running"];
+    assert_eq!(world.run(&counts).out, "ready,running\n500,1000\n");
+    // A payload's line end depends on whether a second comes: until then it is not written.
+    world.run(&["enqueue", "alone", "a"]);
+    let ran = world.sh("qops claim alone -o raw > /dev/full");
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    let alone = messages(&world, "alone");
+    assert_eq!((alone[0].state, alone[0].attempts), (State::Ready, 0));
+}
+
+#[test]
 fn a_paused_queue_gives_nothing_and_says_so() {
     let world = World::new();
     world.run(&["enqueue", "jobs", "a"]);

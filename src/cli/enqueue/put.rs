@@ -250,7 +250,7 @@ impl<'c> Enqueuer<'c> {
             }
         }
         // Whoever reads our ids acts on messages that stand.
-        self.print(|stream| stream.flush())
+        self.print(|stream| stream.flush().map(drop))
     }
 
     /// That nobody reads the ids any more is no reason to leave messages out.
