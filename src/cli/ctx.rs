@@ -3,11 +3,11 @@
 use super::fail::Fail;
 use super::{Globals, stop::Stop};
 use crate::backend::target::Durability;
-use crate::backend::{self, Access, Backend, Kind, OpenOptions, Target, registry};
+use crate::backend::{self, Access, Backend, Depth, Kind, OpenOptions, Target, registry};
 use crate::config::{self, ConfigError, Flags, Origin, Store, Surroundings};
-use crate::queue::Skew;
 use crate::queue::hint::shell_word;
 use crate::queue::said::system;
+use crate::queue::{QueueName, Skew};
 use crate::ui::error::ErrorStyle;
 use crate::ui::{Format, Natural, Plan, Row, Shape, Ui};
 use std::cell::{Cell, OnceCell};
@@ -21,6 +21,7 @@ pub struct Ctx {
     args: Vec<OsString>,
     chosen: OnceCell<(Store, Target)>,
     announced: Cell<bool>,
+    names: OnceCell<Option<Vec<QueueName>>>,
 }
 
 impl Ctx {
@@ -31,6 +32,7 @@ impl Ctx {
             args,
             chosen: OnceCell::new(),
             announced: Cell::new(false),
+            names: OnceCell::new(),
         }
     }
 
@@ -228,6 +230,16 @@ impl Ctx {
             .hint("leave ?durability=normal out of the URL, or --require-durable")),
             _ => Ok(()),
         }
+    }
+
+    /// The names of the store's queues, for what was probably meant: asked for once a run, as many names may be wrong. None
+    /// where the store does not tell.
+    pub(super) fn queue_names(&self) -> Option<&[QueueName]> {
+        let ask = || {
+            let reports = self.read().ok()?.stats(None, Depth::Names).ok()?;
+            Some(reports.into_iter().map(|report| report.queue).collect())
+        };
+        self.names.get_or_init(ask).as_deref()
     }
 
     fn open(&self, access: Access) -> Result<Box<dyn Backend>, Fail> {

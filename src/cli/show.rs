@@ -14,6 +14,7 @@ use crate::queue::{Hint, Message, MessageId, Order, Selection};
 use crate::ui::{Loudness, Natural, Shape, Stream};
 use layout::View;
 pub(super) use layout::left_text;
+use std::collections::{HashMap, HashSet};
 
 /// `show`
 #[derive(clap::Args, Debug)]
@@ -56,8 +57,8 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
     };
     let mut stream = plan.map(|plan| Stream::new(&ctx.ui, plan, vec![]));
     let mut report = Report::default();
-    for id in ids.iter() {
-        match find(store.as_mut(), &id) {
+    in_turn(store.as_mut(), &ids, &mut |found| {
+        match found {
             Ok(message) => {
                 if let Some(stream) = &mut stream {
                     stream.push(&message)?;
@@ -82,7 +83,8 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
                 report.fail(ctx, &fail);
             }
         }
-    }
+        Ok(())
+    })?;
     // Nothing found is no value, not an empty one: a program that reads it would take the object for one without fields.
     if let Some(stream) = stream {
         stream.finish()?;
@@ -97,24 +99,79 @@ fn which() -> Hint {
         .say(" the messages of one")
 }
 
-fn find(store: &mut dyn Backend, id: &MessageId) -> Result<Message, backend::Error> {
+/// Hands over each message, or why it is not there, in the order of the ids.
+fn in_turn(
+    store: &mut dyn Backend,
+    ids: &Ids,
+    hand: &mut dyn FnMut(Result<Message, backend::Error>) -> Result<(), Fail>,
+) -> Result<(), Fail> {
+    for some in ids.chunks(TOGETHER) {
+        // Where the store fails with all of them, each is asked for by itself; one alone is anyway.
+        let mut together = match some.as_slice() {
+            [_] => Found::default(),
+            _ => find(store, &some).unwrap_or_default(),
+        };
+        for id in &some {
+            let found = match together.take(id) {
+                Some(found) => found,
+                None => find(store, std::slice::from_ref(id)).and_then(|mut alone| {
+                    alone.take(id).unwrap_or_else(|| Err(missing(id, false)))
+                }),
+            };
+            hand(found)?;
+        }
+    }
+    Ok(())
+}
+
+/// So many are looked for in one call.
+const TOGETHER: usize = 200;
+/// So many bytes of payload, and of what was kept of stderr, are held for their turn in the order of the command line.
+const HELD: usize = 8 << 20;
+
+/// What a look for several ids found.
+#[derive(Default)]
+struct Found {
+    messages: HashMap<MessageId, Message>,
+    gone: HashSet<MessageId>,
+    /// All of them were looked at: what is in neither list is not there.
+    whole: bool,
+}
+
+impl Found {
+    /// A message, or that it is missing; none where this look does not tell.
+    fn take(&mut self, id: &MessageId) -> Option<Result<Message, backend::Error>> {
+        match self.messages.remove(id) {
+            Some(message) => Some(Ok(message)),
+            None if self.whole => Some(Err(missing(id, self.gone.contains(id)))),
+            None => None,
+        }
+    }
+}
+
+fn find(store: &mut dyn Backend, ids: &[MessageId]) -> Result<Found, backend::Error> {
     let what = Selection {
-        ids: Some(vec![id.clone()]),
+        ids: Some(ids.to_vec()),
         ..Selection::default()
     };
-    let one = Look {
+    let all = Look {
         what: &what,
         order: Order::Run,
         reverse: false,
-        limit: Some(1),
+        limit: None,
         detail: Detail::History,
     };
-    let mut found = None;
-    let looked = look(store, &one, &mut |message| {
-        found = Some(message);
-        Ok(false)
+    let mut found = Found::default();
+    let mut bytes = 0;
+    let looked = look(store, &all, &mut |message| {
+        let stderr = message.history.iter().map(|run| run.stderr.len());
+        bytes += message.payload.len() + stderr.sum::<usize>();
+        found.messages.insert(message.id.clone(), message);
+        Ok(bytes < HELD)
     })?;
-    found.ok_or_else(|| missing(id, looked.gone.contains(id)))
+    found.whole = bytes < HELD;
+    found.gone = looked.gone.into_iter().collect();
+    Ok(found)
 }
 
 /// What is said of an id that is not there; `gone`: it was issued once.

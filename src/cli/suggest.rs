@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::fail::Fail;
-use crate::backend::{Depth, Error, Kind, Page};
+use crate::backend::{Error, Kind, Page};
 use crate::queue::near::nearest;
 use crate::queue::{Hint, MessageId, Order, QueueName, Selection};
 
@@ -104,7 +104,7 @@ pub fn did_you_mean(meant: &[String]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
 }
 
-/// An error that names a queue or an id which is not there, with what was probably meant. It asks the store once more;
+/// An error that names a queue or an id which is not there, with what was probably meant. It asks the store for that;
 /// whatever goes wrong in that leaves the error as it is.
 #[must_use]
 pub fn explained(fail: Fail, ctx: &Ctx) -> Fail {
@@ -151,7 +151,7 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
     if queue.is_none() && id.is_none() {
         return error;
     }
-    let Ok(names) = queue_names(ctx) else {
+    let Some(names) = ctx.queue_names() else {
         return error;
     };
     if let Some(id) = id {
@@ -177,7 +177,7 @@ fn explain(error: Error, ctx: &Ctx) -> Error {
 
 /// The queue of this store whose name is nearest to what was typed, if one is near.
 pub(super) fn near_queue(ctx: &Ctx, typed: &str) -> Option<String> {
-    let names = queue_names(ctx).ok()?;
+    let names = ctx.queue_names()?;
     nearest(typed, names.iter().map(QueueName::as_str)).map(str::to_owned)
 }
 
@@ -192,15 +192,10 @@ fn is_message(ctx: &Ctx, id: &str) -> bool {
     found.is_ok_and(|found| !found.rows.is_empty())
 }
 
-fn queue_names(ctx: &Ctx) -> Result<Vec<QueueName>, Fail> {
-    let reports = ctx.read()?.stats(None, Depth::Names)?;
-    Ok(reports.into_iter().map(|report| report.queue).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
     fn known() -> Vec<String> {
         super::super::verb_names(&super::super::Cli::command())
@@ -224,6 +219,41 @@ mod tests {
                 seen.push(word);
             }
         }
+    }
+
+    #[test]
+    fn the_names_of_the_queues_are_asked_for_once_a_run() {
+        use crate::backend::{Access, OpenOptions, Target, Unit, registry};
+        use crate::queue::{NewMessage, Skew};
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("q.db");
+        let url = format!("sqlite:{}", file.display());
+        let options = OpenOptions {
+            access: Access::Write,
+            identity: "test:1".to_owned(),
+            skew: Skew::default(),
+        };
+        let target = Target::parse(&url, folder.path()).unwrap();
+        let mut store = registry::open(&target, &options).unwrap().backend;
+        let queue = QueueName::parse("orders").unwrap();
+        store
+            .enqueue(&[NewMessage::new(queue, &b""[..])], Unit::Each)
+            .unwrap();
+        drop(store);
+        let cli = super::super::Cli::try_parse_from(["qops", "-u", &url, "queues"]).unwrap();
+        let (ui, _, _) = crate::ui::tests::captured(false, 80);
+        let ctx = Ctx::new(ui, cli.globals, vec![]);
+        let told = || {
+            let error = Error::new(Kind::NotFound, "no message").with("id", "orders");
+            explain(error, &ctx).hinted().map(ToString::to_string)
+        };
+        let first = told();
+        assert_eq!(
+            first.as_deref(),
+            Some("'orders' is a queue, not an id: qops peek orders")
+        );
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(told(), first);
     }
 
     #[test]

@@ -203,6 +203,35 @@ fn show_tells_why_and_what_comes_next() {
 }
 
 #[test]
+fn show_keeps_the_order_of_many_ids_and_names_each_that_is_missing() {
+    let world = World::new();
+    // Larger than a page of the store's: three of them are more than it brings at once.
+    let large = vec![b'x'; 3 << 20];
+    let payloads: Vec<&[u8]> = (0..450)
+        .map(|n| {
+            if n % 150 < 3 {
+                large.as_slice()
+            } else {
+                b"small"
+            }
+        })
+        .collect();
+    world.put("orders", &payloads);
+    // From the last to the first, and every second is not there.
+    let asked = (1..=450).rev().flat_map(|n| [n, 10_000 + n]);
+    let input = asked
+        .map(|id| id.to_string())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let ran = world.run_with(&["show", "-", "-o", "id"], input.as_bytes());
+    let shown: Vec<u64> = ran.out.lines().map(|id| id.parse().unwrap()).collect();
+    assert_eq!(shown, (1..=450).rev().collect::<Vec<_>>());
+    let missing = ran.err.lines().filter(|line| line.contains("no message"));
+    assert_eq!(missing.count(), 450);
+    assert_eq!(ran.code, 3);
+}
+
+#[test]
 fn doctor_init_and_help() {
     let world = World::new();
     world.put("orders", &[b"a"]);
