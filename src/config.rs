@@ -139,6 +139,8 @@ pub struct Store {
     pub context: Option<String>,
     /// Where its password comes from.
     pub password: Option<Password>,
+    /// The variables that its URL and its password come from. No command of a worker gets them.
+    pub secrets: Vec<String>,
     /// Writes are refused before contact.
     pub read_only: bool,
     /// The queue's name is typed before something is changed in bulk.
@@ -203,7 +205,8 @@ fn from_environment(around: &Surroundings<'_>) -> Result<Option<(Named, Origin)>
 }
 
 fn from_url(url: &str, origin: Origin, around: &Surroundings<'_>) -> Result<Store, ConfigError> {
-    let url = match url.strip_prefix("env:") {
+    let variable = url.strip_prefix("env:");
+    let url = match variable {
         None => url.to_owned(),
         Some(name) => around.text(name)?.ok_or_else(|| {
             ConfigError::new(format!("the variable '{name}' is not set"))
@@ -216,6 +219,7 @@ fn from_url(url: &str, origin: Origin, around: &Surroundings<'_>) -> Result<Stor
         origin,
         context: None,
         password: None,
+        secrets: variable.map(str::to_owned).into_iter().collect(),
         read_only: false,
         confirm: false,
         overlooked: None,
@@ -229,18 +233,42 @@ fn from_context(
     around: &Surroundings<'_>,
 ) -> Result<Store, ConfigError> {
     let context = config.context(name)?;
+    let (url, mut secrets) = config.expand(&context.url, name, around)?;
+    secrets.retain(|name| !PLACES.contains(&name.as_str()));
+    if let Some(Password::Variable(name)) = &context.password {
+        secrets.push(name.clone());
+    }
     Ok(Store {
-        url: Secret::new(config.expand(&context.url, name, around)?),
+        url: Secret::new(url),
         // A name means the same store wherever it is typed, also in a command that a worker starts elsewhere.
         base: config.path.parent().unwrap_or(Path::new("/")).to_path_buf(),
         origin,
         context: Some(name.to_owned()),
         password: context.password.clone(),
+        secrets,
         read_only: context.read_only,
         confirm: context.confirm,
         overlooked: None,
     })
 }
+
+/// Variables in a URL that say where, not with what password: every command needs them.
+const PLACES: &[&str] = &[
+    "HOME",
+    "HOSTNAME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "PWD",
+    "SHELL",
+    "TMPDIR",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+];
 
 /// What must be written as `%XX` in the path of a SQLite URL.
 const IN_PATH: &AsciiSet = &CONTROLS.add(b'?').add(b'#').add(b'%');
@@ -259,6 +287,7 @@ fn default_store(around: &Surroundings<'_>) -> Result<Store, ConfigError> {
         origin: Origin::Default,
         context: None,
         password: None,
+        secrets: vec![],
         read_only: false,
         confirm: false,
         overlooked: FOREIGN
@@ -278,15 +307,17 @@ pub struct ForChild {
 }
 
 impl Store {
-    /// The child's share. `url` is the target's own: absolute and without a password.
+    /// The child's share. `url` is the target's own: absolute and without a password. A context whose URL is made of
+    /// variables that the child does not get is told by its URL, unless its password stands with the context.
     #[must_use]
     pub fn for_child(&self, url: String) -> ForChild {
+        let whole = self.secrets.is_empty() || self.password.is_some();
         match &self.context {
-            Some(name) => ForChild {
+            Some(name) if whole => ForChild {
                 set: ("QOPS_CONTEXT", name.clone()),
                 unset: "QOPS_URL",
             },
-            None => ForChild {
+            _ => ForChild {
                 set: ("QOPS_URL", url),
                 unset: "QOPS_CONTEXT",
             },

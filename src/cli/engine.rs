@@ -6,7 +6,6 @@ use super::exit::Code;
 use super::fail::Fail;
 use super::words;
 use crate::backend::{Access, Error, Kind, OpenOptions, registry};
-use crate::config::Password;
 use crate::queue::time::{duration_text, parse_duration};
 use crate::queue::{MessageId, QueueName, Skew, Timestamp, said};
 use crate::ui::Progress;
@@ -177,9 +176,7 @@ pub(super) fn work(ctx: &Ctx, mut plan: Plan, pipe: guard::Pipe) -> Result<Summa
     let (chosen, target) = ctx.chosen()?;
     let child = chosen.for_child(target.url());
     plan.store_env = vec![(child.set.0.to_owned(), child.set.1)];
-    if let Some(Password::Variable(name)) = &chosen.password {
-        plan.scrub.push(name.clone());
-    }
+    plan.scrub.clone_from(&chosen.secrets);
     let forever = plan.mode == crate::worker::Mode::Follow;
     let store = match ctx.write() {
         Ok(store) => Some(store),

@@ -150,13 +150,13 @@ impl Config {
         }
     }
 
-    /// Puts variables' values in the place of `${VAR}`.
+    /// Puts variables' values in the place of `${VAR}`. Answers the names of those variables, too.
     pub(super) fn expand(
         &self,
         text: &str,
         context: &str,
         around: &Surroundings<'_>,
-    ) -> Result<String, ConfigError> {
+    ) -> Result<(String, Vec<String>), ConfigError> {
         let at = |what: &str| {
             ConfigError::new(format!(
                 "{}: {}: {what}",
@@ -164,7 +164,7 @@ impl Config {
                 heading(context)
             ))
         };
-        let mut out = String::new();
+        let (mut out, mut names) = (String::new(), vec![]);
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             let (name, after) = after
@@ -175,10 +175,11 @@ impl Config {
                 .ok_or_else(|| at(&format!("the variable '{name}' is not set")))?;
             out.push_str(before);
             out.push_str(&value);
+            names.push(name.to_owned());
             rest = after;
         }
         out.push_str(rest);
-        Ok(out)
+        Ok((out, names))
     }
 }
 

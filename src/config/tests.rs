@@ -327,3 +327,28 @@ fn a_child_gets_the_context_or_the_url_and_never_both() {
     assert_eq!(flag.for_child(url()).set, ("QOPS_URL", url()));
     assert_eq!(flag.for_child(url()).unset, "QOPS_CONTEXT");
 }
+
+#[test]
+fn what_a_url_and_a_password_come_from_is_secret() {
+    let world = World::new()
+        .var("NAME", "x")
+        .var("U", "sqlite:u.db")
+        .file(&format!(
+            "{FILE}[context.home]\nurl = \"sqlite:${{HOME}}/q.db\"\n\
+            [context.pg]\nurl = \"postgres://${{NAME}}@h\"\npassword = \"env:PW\"\n"
+        ));
+    let url = || "sqlite:/abs/q.db".to_owned();
+    // What was chosen -> what is kept from a command, and by what it finds the store.
+    for (flag, context, secrets, by) in [
+        (Some("env:U"), None, &["U"][..], "QOPS_URL"),
+        (Some("sqlite:q.db"), None, &[], "QOPS_URL"),
+        (None, None, &[], "QOPS_CONTEXT"),
+        (None, Some("prod"), &["NAME"], "QOPS_URL"),
+        (None, Some("home"), &[], "QOPS_CONTEXT"),
+        (None, Some("pg"), &["NAME", "PW"], "QOPS_CONTEXT"),
+    ] {
+        let store = world.resolve(flag, context).unwrap();
+        assert_eq!(store.secrets, secrets, "{flag:?} {context:?}");
+        assert_eq!(store.for_child(url()).set.0, by, "{flag:?} {context:?}");
+    }
+}

@@ -96,6 +96,37 @@ fn r80_a_password_is_printed_nowhere() {
 }
 
 #[test]
+fn variables_that_a_url_comes_from_do_not_reach_a_command() {
+    let world = World::new()
+        .var("STORE_URL", "sqlite:q.db")
+        .var("STORE_NAME", "q")
+        .var("OTHER", "stays");
+    let file = "[context.a]\nurl = \"sqlite:${HOME}/${STORE_NAME}.db\"\n";
+    world.write(".config/qops/config.toml", file);
+    for (choice, gone) in [("-u env:STORE_URL", "STORE_URL="), ("-c a", "STORE_NAME=")] {
+        for verb in ["work jobs --once", "drain jobs --yes"] {
+            world.sh(&format!("qops {choice} enqueue jobs x --max-attempts 1"));
+            if verb.starts_with("drain") {
+                world.sh(&format!("qops {choice} work jobs -- false"));
+            }
+            // A qops inside the command reaches the same store all the same.
+            let line = format!("qops {choice} {verb} -- sh -c 'env > seen; qops enqueue next y'");
+            let ran = world.sh(&line);
+            assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+            let seen = std::fs::read_to_string(world.home.path().join("seen")).unwrap();
+            std::fs::remove_file(world.home.path().join("seen")).unwrap();
+            assert!(!seen.contains(gone), "{line}: {seen}");
+            assert!(
+                seen.contains("OTHER=stays") && seen.contains("\nHOME="),
+                "{line}: {seen}"
+            );
+        }
+    }
+    let next = world.run(&["peek", "next", "-o", "id", "-u", "env:STORE_URL"]);
+    assert_eq!(next.out.lines().count(), 4, "{}", next.err);
+}
+
+#[test]
 fn files_that_are_no_store_are_told_apart() {
     let world = World::new();
     world.write(
