@@ -8,8 +8,9 @@ use super::{
     Exchange, Exchanged, Features, Finding, Intent, Kind, Migrated, Op, Page, Patch, Peeked, Pick,
     QueueReport, Result, Run, Settle, Tended, Unit, Verdict, Watch,
 };
+use crate::queue::message::Ttl;
 use crate::queue::retry::Settings;
-use crate::queue::{Due, Enqueued, NewMessage, QueueName, Selection};
+use crate::queue::{Due, Enqueued, Group, NewMessage, QueueName, Selection};
 use std::time::Duration;
 
 /// A backend behind the checked door.
@@ -80,20 +81,27 @@ fn needs_message(message: &NewMessage<'_>) -> Features {
         .and(Features::HEADERS.when(!headers.is_empty()))
 }
 
-/// An empty key would make every message that has one the same fact, an empty group one line of all of them.
-fn named(batch: &[NewMessage<'_>]) -> Result<()> {
-    let empty = |message: &NewMessage<'_>| {
-        message.key.as_deref() == Some("")
-            || message
-                .group
-                .as_ref()
-                .is_some_and(|group| group.as_str().is_empty())
-    };
-    match batch.iter().position(empty) {
-        None => Ok(()),
-        Some(n) => {
-            Err(Error::new(Kind::BadInput, "an empty key or group").with("line", n.to_string()))
+/// Why a message cannot be meant as it is. An empty key would make every message that has one the same fact, an empty group
+/// one line of all of them; a life that ends before its delay is a dead letter that looks like a success.
+fn unsound(message: &NewMessage<'_>) -> Option<&'static str> {
+    let group = message.group.as_ref().map(Group::as_str);
+    if message.key.as_deref() == Some("") || group == Some("") {
+        return Some("an empty key or group");
+    }
+    match (message.ttl, message.due) {
+        (Some(Ttl::After(life)), Due::After(delay)) if life <= delay => {
+            Some("a time to live that ends before its delay")
         }
+        (Some(Ttl::After(Duration::ZERO)), _) => Some("a time to live of nothing"),
+        _ => None,
+    }
+}
+
+fn sound(batch: &[NewMessage<'_>]) -> Result<()> {
+    let mut found = batch.iter().map(unsound).enumerate();
+    match found.find_map(|(n, why)| Some((n, why?))) {
+        None => Ok(()),
+        Some((n, why)) => Err(Error::new(Kind::BadInput, why).with("line", n.to_string())),
     }
 }
 
@@ -157,7 +165,7 @@ impl Backend for Checked {
             batch.iter().map(needs_message).fold(whole, Features::and),
             batch.len(),
         )?;
-        named(batch)?;
+        sound(batch)?;
         let answer = self
             .inner
             .enqueue(batch, unit)

@@ -43,7 +43,8 @@ pub trait Backend: Send {
 
     /// Stores messages, in order; a queue that is not there yet comes into being. Of equal keys in one batch the first
     /// is new, the others are its duplicates. An empty key or group is [`Kind::BadInput`], before any effect (context `line` =
-    /// its index from 0). [`Unit::Each`]: an error tells by its effect whether some may stand, and ids
+    /// its index from 0), and so is a time to live of nothing, or one that ends before its delay; instants stand as they are, since
+    /// a record may have been due after its end. [`Unit::Each`]: an error tells by its effect whether some may stand, and ids
     /// come with `Ok` alone. [`Unit::Whole`]: all or none, never split; with [`Conflict::Refuse`] a duplicate refuses
     /// the whole ([`Kind::Conflict`], context `line` = its index from 0, `id` = the message that has the key).
     ///

@@ -3,11 +3,12 @@
 mod fields;
 mod lines;
 mod put;
+mod term;
 
 use super::ctx::Ctx;
 use super::exit::Code;
 use super::fail::{Fail, Outcome};
-use super::queue::attempts;
+use super::queue::{attempts, life};
 use super::usage;
 use super::when::When;
 use super::words::something;
@@ -15,7 +16,7 @@ use crate::backend::{Conflict, Error, Kind};
 use crate::queue::message::Ttl;
 use crate::queue::said::system;
 use crate::queue::time::{ParseError, parse_duration, parse_size};
-use crate::queue::{Due, Group, Hint, NewMessage, QueueName};
+use crate::queue::{Group, Hint, NewMessage, QueueName};
 use crate::ui::text::size;
 use crate::ui::{Format, Natural, Shape};
 use crate::worker::header_variable;
@@ -30,6 +31,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
+use term::Term;
 
 /// `enqueue`
 #[derive(clap::Args, Debug)]
@@ -87,7 +89,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME")]
     pub at: Option<When>,
     /// Never started after so long: a dead letter then, with reason 'expired'
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = life)]
     pub ttl: Option<Duration>,
     /// A name and a value beside the payload; may be given again
     #[arg(short = 'H', long, value_name = "K=V", allow_hyphen_values = true, value_parser = header)]
@@ -193,12 +195,13 @@ pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
                 .hint("one key each: --key-from takes it from the JSON"),
         );
     }
-    if let (Some(ttl), Some(delay)) = (args.ttl, args.delay)
-        && ttl <= delay
-    {
+    let term = Term::of(args);
+    if term.is_too_short() {
+        let ready = if args.at.is_some() { "--at" } else { "--delay" };
         return Err(
-            Fail::usage("its time to live ends before it is ready: it would never run")
-                .hint("--ttl counts from now: give it more than --delay"),
+            Fail::usage("its time to live ends before it is ready: it would never run").hint(
+                format!("--ttl counts from now, not from {ready}: give it more than that"),
+            ),
         );
     }
     match (from_input, framing) {
@@ -252,15 +255,12 @@ fn headers_are_told_apart(headers: &[(String, String)]) -> Result<(), Fail> {
 
 /// What every message of this command line has in common.
 fn template(args: &Args) -> NewMessage<'static> {
+    let term = Term::of(args);
     NewMessage {
         group: args.group.as_deref().map(Group::from),
         priority: args.priority.unwrap_or(0),
-        due: match (&args.at, args.delay) {
-            (Some(at), _) => Due::At(at.at),
-            (None, Some(delay)) if !delay.is_zero() => Due::After(delay),
-            (None, _) => Due::Now,
-        },
-        ttl: args.ttl.map(Ttl::After),
+        due: term.due,
+        ttl: term.ttl.map(Ttl::After),
         max_attempts: args.max_attempts,
         headers: args.header.clone(),
         key: args.key.clone().map(Into::into),
@@ -282,6 +282,7 @@ fn reading(args: &Args, framing: Framing) -> Reading {
         max_payload: args.max_payload,
         key_from: args.key_from.clone(),
         group_from: args.group_from.clone(),
+        term: Term::of(args),
         whole: args.atomic,
         rows: if args.atomic { WHOLE_ROWS } else { ROWS },
         bytes: if args.atomic { WHOLE_BYTES } else { BYTES },

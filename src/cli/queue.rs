@@ -63,7 +63,7 @@ pub struct Set {
     #[arg(long, value_name = "DURATION", value_parser = own(window))]
     pub dedup_window: Option<Own<Window>>,
     /// Time to live of messages that come without their own [default: none]
-    #[arg(long, value_name = "DURATION", value_parser = own(parse_duration))]
+    #[arg(long, value_name = "DURATION", value_parser = own(life))]
     pub ttl: Option<Own<Duration>>,
 }
 
@@ -111,6 +111,16 @@ pub(super) fn lease(text: &str) -> Result<Duration, ParseError> {
     match parse_duration(text)? {
         Duration::ZERO => Err(ParseError(format!("'{text}' would hold nothing"))),
         lease => Ok(lease),
+    }
+}
+
+/// A time to live: longer than nothing.
+pub(super) fn life(text: &str) -> Result<Duration, ParseError> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err(ParseError(format!(
+            "'{text}' is over at once: its message would never run"
+        ))),
+        life => Ok(life),
     }
 }
 

@@ -23,6 +23,11 @@ impl FromStr for When {
     }
 }
 
+/// What this machine's clock says.
+pub(super) fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_microsecond())
+}
+
 /// Reads `2026-12-01T02:11:03Z`, with any offset, or a date or a local time without one. A time before any computer kept
 /// one is a slip.
 fn parse(text: &str, zone: &TimeZone) -> Result<When, ParseError> {

@@ -103,7 +103,7 @@ fn a_dead_letter_that_comes_back_begins_anew() {
 #[test]
 fn what_expired_comes_back_only_when_it_is_asked_for() {
     let world = World::new();
-    world.run(&["enqueue", "q", "x", "--ttl", "0s"]);
+    world.run(&["enqueue", "q", "x", "--ttl", "1ms"]);
     world.run(&["enqueue", "q", "y"]);
     world.sh("qops claim q --json | qops nack - --dead");
     assert_eq!(counts(&world, "q"), (0, 2));

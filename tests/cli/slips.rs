@@ -23,7 +23,7 @@ fn lines(world: &World, all: &[(&str, i32, &[&str])]) {
 #[test]
 fn a_flood_of_expired_messages_is_told_in_a_few_lines() {
     let world = World::new();
-    world.sh("seq 1 30000 | qops enqueue d --ttl 0s --lines");
+    world.sh("seq 1 30000 | qops enqueue d --ttl 1ms --lines");
     let ran = world.run(&["claim", "d"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     let told: Vec<&str> = ran.err.lines().collect();
@@ -37,11 +37,11 @@ fn a_flood_of_expired_messages_is_told_in_a_few_lines() {
         "qops: warning: 29,995 more messages are dead letters now: qops peek --dead d shows them"
     );
     // What is behind them is reached by the same claim.
-    world.sh("seq 1 10001 | qops enqueue e --ttl 0s --lines && qops enqueue e last");
+    world.sh("seq 1 10001 | qops enqueue e --ttl 1ms --lines && qops enqueue e last");
     let ran = world.run(&["claim", "e", "-o", "raw"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "last"), "{}", ran.err);
     // A worker says it the same way.
-    world.sh("seq 1 10001 | qops enqueue f --ttl 0s --lines && qops enqueue f last");
+    world.sh("seq 1 10001 | qops enqueue f --ttl 1ms --lines && qops enqueue f last");
     let ran = world.run(&["work", "f", "--", "true"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let left = world.run(&["stats", "f", "--exact", "--fields", "ready,dead"]);
@@ -59,7 +59,7 @@ fn a_flood_of_expired_messages_is_told_in_a_few_lines() {
         ran.err
     );
     // A few are named, and there is nothing more to count.
-    world.sh("seq 1 5 | qops enqueue g --ttl 0s --lines");
+    world.sh("seq 1 5 | qops enqueue g --ttl 1ms --lines");
     assert_eq!(world.run(&["claim", "g"]).err.lines().count(), 5);
 }
 

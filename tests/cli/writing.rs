@@ -102,6 +102,14 @@ fn bad_input_is_named_and_what_came_before_it_stands() {
             "{\"payload\":\"a\",\"key\":\"\"}\n",
         ),
         world.fed(
+            &["enqueue", "d", "--envelope", "--ttl", "1m"],
+            "{\"payload\":\"a\",\"ready_at\":\"2126-01-01T00:00:00Z\"}\n",
+        ),
+        world.fed(
+            &["enqueue", "d", "--envelope", "--at", "2127-01-01T00:00Z"],
+            "{\"payload\":\"a\",\"expires_at\":\"2126-01-01T00:00:00Z\"}\n",
+        ),
+        world.fed(
             &["enqueue", "e", "--lines", "--max-payload", "4"],
             "1234\n12345\n",
         ),
@@ -165,6 +173,17 @@ fn what_cannot_be_a_store_or_a_queue_is_refused() {
         ["enqueue", "q", "x", "--key", ""],
         ["enqueue", "q", "x", "--group", ""],
         ["enqueue", "q", "x", "--delay", "1h", "--ttl", "1m"],
+        [
+            "enqueue",
+            "q",
+            "x",
+            "--at",
+            "2126-01-01T00:00Z",
+            "--ttl",
+            "1m"
+        ],
+        ["enqueue", "q", "x", "--ttl", "0s"],
+        ["queue", "set", "q", "--ttl", "0s"],
         ["enqueue", "q", "x", "--max-attempts", "0"],
         ["enqueue", "q", "x", "--prioriti", "1"],
         [
@@ -317,6 +336,26 @@ fn r18_r89_r94_bytes_come_back_as_they_went_in() {
     let ran = world.run_with(&["enqueue", "two", "--envelope"], records.as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(payloads(&world, "two") == sent);
+}
+
+/// A retry may be due after its message's time to live, and an expired letter's is over: both are records of ours.
+#[test]
+fn a_record_keeps_its_own_times_whatever_they_are() {
+    let world = World::new();
+    for (ready, expires) in [("2126", "2125"), ("2001", "2000")] {
+        let record = format!(
+            "{{\"payload\":\"a\",\"ready_at\":\"{ready}-01-01T00:00:00Z\",\
+            \"expires_at\":\"{expires}-01-01T00:00:00Z\"}}\n"
+        );
+        for flags in [&["--ttl", "1m"][..], &["--delay", "1h"]] {
+            let args = [&["enqueue", "q", "--envelope"], flags].concat();
+            let ran = world.run_with(&args, record.as_bytes());
+            assert_eq!(ran.code, 0, "{record}: {}", ran.err);
+        }
+    }
+    let past = "{\"payload\":\"a\",\"expires_at\":\"2000-01-01T00:00:00Z\"}\n";
+    let args = ["enqueue", "q", "--envelope", "--delay", "1h"];
+    assert_eq!(world.run_with(&args, past.as_bytes()).code, 0);
 }
 
 #[test]

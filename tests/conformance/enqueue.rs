@@ -2,9 +2,10 @@
 
 use crate::cases;
 use crate::desk::{Desk, MINUTE, grouped, ids, new_id, plain, q, texts};
-use qops::backend::{Conflict, Depth, Features as F, Setting, Unit};
+use qops::backend::{Conflict, Depth, Features as F, Kind, Setting, Unit};
 use qops::queue::{Due, Enqueued, Group, MessageId, NewMessage, Order, Selection, State, Ttl};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 cases! {
     F::PEEK => [
@@ -20,7 +21,8 @@ cases! {
     F::PEEK.and(F::HEADERS).and(F::PRIORITY).and(F::KEYS).and(F::GROUPS).and(F::TTL).and(F::DELAY)
         => [every_field_comes_back],
     F::PEEK.and(F::DELAY) => [a_due_time_is_by_the_stores_clock, a_past_due_time_is_ready],
-    F::PEEK.and(F::TTL) => [a_time_to_live_begins_at_enqueue],
+    F::PEEK.and(F::TTL) => [a_time_to_live_begins_at_enqueue, a_life_of_nothing_is_refused],
+    F::PEEK.and(F::TTL).and(F::DELAY) => [a_life_that_ends_before_its_delay_is_refused],
     F::PEEK.and(F::TTL).and(F::SETTINGS) => [the_queues_ttl_is_for_those_without],
     F::PEEK.and(F::GROUPS) => [a_second_member_is_blocked],
 }
@@ -230,4 +232,36 @@ fn a_second_member_is_blocked(d: &mut Desk<'_>) {
         [State::Ready, State::Blocked, State::Ready, State::Ready]
     );
     assert_eq!(d.counts("q").blocked, 1);
+}
+
+fn a_life_of_nothing_is_refused(d: &mut Desk<'_>) {
+    refused(d, Due::Now, Duration::ZERO);
+}
+
+fn a_life_that_ends_before_its_delay_is_refused(d: &mut Desk<'_>) {
+    refused(d, Due::After(MINUTE), MINUTE);
+    // Instants are kept as they are: a retry may have been due after its message's end.
+    let at = crate::desk::begin(&mut *d.db).at;
+    d.put(NewMessage {
+        due: Due::At(at.plus(MINUTE * 2)),
+        ttl: Some(Ttl::At(at.plus(MINUTE))),
+        ..plain("r", "kept")
+    });
+}
+
+fn refused(d: &mut Desk<'_>, due: Due, life: Duration) {
+    let never = NewMessage {
+        due,
+        ttl: Some(Ttl::After(life)),
+        ..plain("q", "never")
+    };
+    let error =
+        d.db.enqueue(&[plain("q", "1"), never], Unit::Each)
+            .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.context("line")),
+        (Kind::BadInput, Some("1"))
+    );
+    d.put(plain("q", "2"));
+    assert_eq!(d.counts("q").ready, 1);
 }

@@ -2,6 +2,7 @@
 //! Memory is bounded by two batches and one payload, however long the stream is.
 
 use super::fields::Fields;
+use super::term::Term;
 use crate::backend::{Error, Kind};
 use crate::queue::envelope::Envelope;
 use crate::queue::payload::json_error;
@@ -54,6 +55,8 @@ pub(super) struct Reading {
     pub(super) max_payload: u64,
     pub(super) key_from: Option<Fields>,
     pub(super) group_from: Option<Fields>,
+    /// What a record's own times must fit.
+    pub(super) term: Term,
     /// All of it is one batch, and one that would be over full is refused.
     pub(super) whole: bool,
     /// A batch is full with so many messages.
@@ -266,6 +269,10 @@ impl Reader {
                         return Err(bad(format!("its {name} is empty")));
                     }
                 }
+                self.reading
+                    .term
+                    .fits(envelope.ready_at, envelope.expires_at)
+                    .map_err(bad)?;
                 let mut own = Own {
                     key: envelope.key,
                     group: envelope.group,

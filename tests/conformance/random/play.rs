@@ -66,6 +66,11 @@ impl Side {
     }
 
     fn new_message<'a>(&self, item: &Item, payload: &'a [u8]) -> NewMessage<'a> {
+        // A life that ends before its delay is refused.
+        let least = match item.due {
+            When::After(n) => n + 1,
+            When::Now | When::At(_) => 1,
+        };
         NewMessage {
             queue: queue(item.queue),
             payload: payload.into(),
@@ -74,9 +79,9 @@ impl Side {
             priority: item.priority,
             due: self.due(item.due),
             ttl: item.ttl.map(|when| match when {
-                When::After(n) => Ttl::After(minutes(n)),
+                When::After(n) => Ttl::After(minutes(n.max(least))),
                 When::At(n) => Ttl::At(self.at(minutes(n))),
-                When::Now => Ttl::After(Duration::ZERO),
+                When::Now => Ttl::After(minutes(least)),
             }),
             max_attempts: item.max_attempts,
             headers: if item.header {

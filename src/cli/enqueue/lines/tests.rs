@@ -1,4 +1,5 @@
 use super::*;
+use crate::queue::Due;
 use std::io::{Seek, Write};
 
 fn file(bytes: &[u8]) -> File {
@@ -14,6 +15,10 @@ fn reading(framing: Framing) -> Reading {
         max_payload: 100,
         key_from: None,
         group_from: None,
+        term: Term {
+            due: Due::Now,
+            ttl: None,
+        },
         whole: false,
         rows: 3,
         bytes: 1 << 20,
