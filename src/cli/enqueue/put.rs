@@ -68,6 +68,8 @@ pub(super) struct Enqueuer<'c> {
     new: u64,
     duplicates: u64,
     empty: u64,
+    /// A message stands that has no key: run again, the same would store it again.
+    keyless: bool,
 }
 
 impl<'c> Enqueuer<'c> {
@@ -90,6 +92,7 @@ impl<'c> Enqueuer<'c> {
             new: 0,
             duplicates: 0,
             empty: 0,
+            keyless: false,
         })
     }
 
@@ -118,7 +121,7 @@ impl<'c> Enqueuer<'c> {
             self.store = Some(store);
             match answer {
                 Ok(answer) => self.count(chunk, &answer)?,
-                Err(error) => return Err(self.broken(&error, chunk.len() as u64)),
+                Err(error) => return Err(self.broken(&error, chunk)),
             }
             rest = others;
         }
@@ -139,14 +142,14 @@ impl<'c> Enqueuer<'c> {
             Err(error) => {
                 let index = error.context("line").and_then(|line| line.parse().ok());
                 let at: Option<&Item> = index.and_then(|index: usize| batch.items.get(index));
-                Err(match at {
+                let error = match at {
                     Some(item) => {
                         let what = format!("{}{error}", self.place_of(item));
                         none(&said_again(&error, what))
                     }
                     None => none(&error),
-                }
-                .into())
+                };
+                Err(self.with_doubles(error, &batch.items))
             }
         }
     }
@@ -224,6 +227,7 @@ impl<'c> Enqueuer<'c> {
             let (id, duplicate) = match enqueued {
                 Enqueued::New(id) => {
                     self.new += 1;
+                    self.keyless |= self.key(item).is_none();
                     (id, false)
                 }
                 Enqueued::Duplicate(id) => {
@@ -299,19 +303,25 @@ impl<'c> Enqueuer<'c> {
         said_again(error, what).into()
     }
 
-    /// The store failed in the middle.
-    fn broken(&mut self, error: &Error, batch: u64) -> Fail {
+    /// The store failed in the middle, at these.
+    fn broken(&mut self, error: &Error, items: &[Item]) -> Fail {
         if let Err(fail) = self.end_stream() {
             return fail;
         }
         let mut what = format!("{error}; {}", self.standing());
         if error.effect() == Effect::Unknown {
-            let next = counted(batch, "message", "messages");
+            let next = counted(items.len() as u64, "message", "messages");
             what = format!("{what}, and of the next {next} it is not known");
         }
-        let has_keys = self.template.key.is_some();
-        let error = said_again(error, what);
-        if error.kind().passes() && !has_keys {
+        self.with_doubles(said_again(error, what), items)
+    }
+
+    /// With a warning where a second run may store again what stands, or may stand of these. Elsewhere an error that passes
+    /// invites to one.
+    fn with_doubles(&self, error: Error, items: &[Item]) -> Fail {
+        let may_stand =
+            error.effect() == Effect::Unknown && items.iter().any(|item| self.key(item).is_none());
+        if error.kind().passes() && (self.keyless || may_stand) {
             return Fail::from(error)
                 .hint("only with keys (--key, --key-from) it can be run again without doubles");
         }
@@ -386,4 +396,53 @@ pub(super) fn none(error: &Error) -> Error {
         Effect::Unknown => format!("{error}; whether all or nothing was enqueued is not known"),
     };
     said_again(error, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Cli;
+    use super::super::lines::Own;
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn doubles_are_feared_where_a_message_without_a_key_may_stand() {
+        let cli = Cli::try_parse_from(["qops", "-u", "sqlite:/none.db", "queues"]).unwrap();
+        let (ui, _, _) = crate::ui::tests::captured(false, 80);
+        let ctx = Ctx::new(ui, cli.globals, vec![]);
+        let key = || Own {
+            key: Some("k".to_owned()),
+            ..Own::default()
+        };
+        // (the key of all, keys of their own, something stands, it is known) -> whether the same may double
+        for (of_all, own, stands, known, doubles) in [
+            (false, false, false, true, false),
+            (false, false, false, false, true),
+            (false, false, true, true, true),
+            (false, true, true, true, false),
+            (false, true, true, false, false),
+            (true, false, true, false, false),
+        ] {
+            let mut template = NewMessage::new(QueueName::parse("q").unwrap(), &b""[..]);
+            template.key = of_all.then(|| "k".into());
+            let mut enqueuer = Enqueuer::new(&ctx, template, Conflict::Skip, None, None).unwrap();
+            let mut batch = Batch::default();
+            batch.push(1, b"a", own.then(|| Box::new(key())));
+            batch.push(2, b"b", own.then(|| Box::new(key())));
+            if stands {
+                let answer = [Enqueued::New("1".to_owned().into())];
+                enqueuer.count(&batch.items[..1], &answer).unwrap();
+            }
+            let error = Error::new(Kind::Busy, "busy");
+            let error = if known { error } else { error.maybe_done() };
+            let problem = enqueuer.broken(&error, &batch.items[1..]).problem("qops");
+            let hints = problem.unwrap().hints;
+            let line = format!("{of_all} {own} {stands} {known}: {hints:?}");
+            assert_eq!(
+                hints.iter().any(|hint| hint.contains("doubles")),
+                doubles,
+                "{line}"
+            );
+        }
+    }
 }
