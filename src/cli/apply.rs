@@ -9,11 +9,10 @@ use super::fail::{Fail, Outcome};
 use super::report::{self, Did, Report};
 use super::select::{self, Ids};
 use super::stop::Stop;
-use super::words;
 use crate::backend::{Backend, Change, Intent, Kind, Op, Page, Run};
 use crate::bulk::{Ended, Walk, change};
 use crate::queue::time::age_text;
-use crate::queue::{Message, MessageId, Order, QueueName, Selection, State, Timestamp};
+use crate::queue::{Hint, Message, MessageId, Order, QueueName, Selection, State, Timestamp};
 use crate::ui::text::grouped;
 use crate::ui::{Answer, Plan, Progress, Shape, Shown};
 use std::collections::HashSet;
@@ -490,19 +489,13 @@ fn samples(store: &mut dyn Backend, meant: &Meant, now: Timestamp) -> Result<Vec
 ///
 /// # Errors
 /// The two likeliest command lines, in the hint.
-pub fn want_selection(
-    ctx: &Ctx,
-    verb: &str,
-    queue: &QueueName,
-    given: bool,
-    likely: [&str; 2],
-) -> Result<(), Fail> {
+pub fn want_selection(verb: &str, queue: &QueueName, given: bool) -> Result<(), Fail> {
     if given {
         return Ok(());
     }
-    let program = ctx.program();
-    let queue = words::shell_word(queue.as_str());
-    let hints = likely.map(|rest| format!("{program} {verb} {queue} {rest}"));
+    let hint = Hint::run_with(verb, &[queue.as_str()], "--all --dry-run")
+        .say("\n")
+        .then(verb, &[queue.as_str(), "ID"]);
     let what = format!("{verb} needs to know which messages: ids, a filter, or --all");
-    Err(Fail::usage(what).hint(hints.join("\n")))
+    Err(Fail::usage(what).hint(hint))
 }

@@ -174,8 +174,8 @@ fn known(ctx: &Ctx, to: &QueueName) -> Result<(), Fail> {
                 format!("did you mean '{near}'? Else ").into()
             });
             let hint = hint
-                .then("queue set", &[to.as_str()])
-                .say(" --max-attempts default makes it");
+                .then_with("queue set", &[to.as_str()], "--max-attempts default")
+                .say(" makes it");
             Err(error.hint(hint).into())
         }
         Err(error) => Err(error.into()),

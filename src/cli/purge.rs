@@ -35,13 +35,7 @@ pub struct Args {
 
 /// Deletes what is meant.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    want_selection(
-        ctx,
-        "purge",
-        &args.queue,
-        args.all || args.select.is_given(),
-        ["--all --dry-run", "ID"],
-    )?;
+    want_selection("purge", &args.queue, args.all || args.select.is_given())?;
     let job = Job {
         ctx,
         wording: Wording {

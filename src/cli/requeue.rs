@@ -44,13 +44,7 @@ pub struct Args {
 
 /// Makes ready what is meant.
 pub(super) fn run(args: &Args, ctx: &Ctx) -> Outcome {
-    want_selection(
-        ctx,
-        "requeue",
-        &args.queue,
-        args.all || args.select.is_given(),
-        ["--all --dry-run", "ID"],
-    )?;
+    want_selection("requeue", &args.queue, args.all || args.select.is_given())?;
     let job = Job {
         ctx,
         wording: Wording {

@@ -31,6 +31,10 @@ pub fn program(globals: &Globals) -> String {
             Some(url) => format!("qops -u {}", shell_word(&url)),
             None => "qops".to_owned(),
         },
+        // A value that begins with a dash is joined to its option.
+        (None, Some(name)) if name.starts_with('-') => {
+            format!("qops --context={}", shell_word(name))
+        }
         (None, Some(name)) => format!("qops -c {}", shell_word(name)),
         // Both are refused, and neither is the environment's or the file's affair, which the next command finds too.
         _ => "qops".to_owned(),

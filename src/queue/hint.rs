@@ -21,7 +21,8 @@ impl Hint {
         Self::default().then(verb, words)
     }
 
-    /// And then these words. Directly after a command line they are the rest of it, as they stand.
+    /// And then these words. Directly after a command line they may be the rest of it, but no flags: a word before them may
+    /// have closed it to those ([`Self::then_with`]).
     #[must_use]
     pub fn say(mut self, words: impl Into<String>) -> Self {
         self.0.push(Piece::Words(words.into()));
@@ -32,6 +33,19 @@ impl Hint {
     #[must_use]
     pub fn then(mut self, verb: &str, words: &[&str]) -> Self {
         self.0.push(Piece::Command(line(verb, words)));
+        self
+    }
+
+    /// A command line with flags, which stand as they are.
+    #[must_use]
+    pub fn run_with(verb: &str, words: &[&str], flags: &str) -> Self {
+        Self::default().then_with(verb, words, flags)
+    }
+
+    /// And then this command line with flags.
+    #[must_use]
+    pub fn then_with(mut self, verb: &str, words: &[&str], flags: &str) -> Self {
+        self.0.push(Piece::Command(line_with(verb, words, flags)));
         self
     }
 
@@ -82,15 +96,25 @@ pub fn shell_word(word: &str) -> String {
 /// A command line without the program: the verb, the words quoted, after `--` if one of them would be taken for a flag.
 #[must_use]
 pub fn line(verb: &str, words: &[&str]) -> String {
-    let mut line = verb.to_owned();
-    if words.iter().any(|word| word.starts_with('-')) {
-        line += " --";
+    line_with(verb, words, "")
+}
+
+/// As [`line`], with flags: after the words as people write them, but before a `--`, behind which none is one.
+#[must_use]
+pub fn line_with(verb: &str, words: &[&str], flags: &str) -> String {
+    let dashed = words.iter().any(|word| word.starts_with('-'));
+    let quoted = words.iter().map(|word| shell_word(word));
+    let flags = Some(flags.to_owned()).filter(|flags| !flags.is_empty());
+    let mut parts = vec![verb.to_owned()];
+    if dashed {
+        parts.extend(flags);
+        parts.push("--".to_owned());
+        parts.extend(quoted);
+    } else {
+        parts.extend(quoted);
+        parts.extend(flags);
     }
-    for word in words {
-        line.push(' ');
-        line += &shell_word(word);
-    }
-    line
+    parts.join(" ")
 }
 
 #[cfg(test)]
@@ -123,6 +147,8 @@ mod tests {
             assert_eq!(out.unwrap().stdout, word.as_bytes(), "{line}");
         }
         assert_eq!(line("peek", &["-x"]), "peek -- -x");
+        assert_eq!(line_with("purge", &["q"], "--all"), "purge q --all");
+        assert_eq!(line_with("purge", &["-x"], "--all"), "purge --all -- -x");
     }
 
     #[test]

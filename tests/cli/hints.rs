@@ -126,3 +126,35 @@ fn nobody_named_a_store_and_no_hint_does() {
     let said = world.run(&["peek", "nothing"]).err;
     assert!(said.contains("hint: qops queues"), "{said}");
 }
+
+/// A name may begin with a dash, and what a hint says of it parses all the same.
+#[test]
+fn a_hint_may_name_what_begins_with_a_dash() {
+    for (line, hint) in [
+        (
+            "qops drain q --to=-2 --yes",
+            "qops queue set --max-attempts default -- -2",
+        ),
+        ("qops purge -- -1", "qops purge --all --dry-run -- -1"),
+        ("qops purge -- -1", "qops purge -- -1 ID"),
+        ("qops requeue -- -1", "qops requeue --all --dry-run -- -1"),
+        ("qops queue rm -- -1", "qops purge --all -- -1"),
+        ("qops queue rm -- -1", "qops purge --dead --all -- -1"),
+        ("qops show 2", "qops peek --group g -- -1"),
+        ("qops -c=-x peek none", "qops --context=-x queues"),
+    ] {
+        let world = World::new();
+        let file = format!(
+            "[context.-x]\nurl = \"sqlite:{}\"\n",
+            world.file().display()
+        );
+        world.write(".config/qops/config.toml", &file);
+        world.sh("qops enqueue --group g -- -1 a b; qops enqueue q c; qops enqueue dead d");
+        let ran = world.sh(line);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(said.contains(hint), "{line}: {said}");
+        let copied = world.sh(hint);
+        assert!(!copied.err.contains("--help"), "{hint}: {}", copied.err);
+        assert!(copied.code != 2, "{hint}: {}", copied.err);
+    }
+}

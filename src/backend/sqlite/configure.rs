@@ -67,10 +67,9 @@ fn remove_queue(conn: &Connection, queue: &QueueName) -> Result<Settings> {
         )
         .with("queue", queue.as_str())
         .hint(
-            Hint::run("purge", &[queue.as_str()])
-                .say(" --all\n")
-                .then("purge", &[queue.as_str()])
-                .say(" --dead --all"),
+            Hint::run_with("purge", &[queue.as_str()], "--all")
+                .say("\n")
+                .then_with("purge", &[queue.as_str()], "--dead --all"),
         ));
     }
     conn.prepare_cached(sql!("queue_forget_keys"))?

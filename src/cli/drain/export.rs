@@ -189,7 +189,8 @@ fn refuse(job: &Job<'_>, path: &Path, to_stdout: bool) -> Result<(), Fail> {
         // A closed stdout is that, too.
         return Err(
             Fail::usage("the export would go nowhere: its output is closed, or /dev/null").hint(
-                Hint::run("purge", &[job.queue.as_str()]).say(" --dead --all deletes dead letters"),
+                Hint::run_with("purge", &[job.queue.as_str()], "--dead --all")
+                    .say(" deletes dead letters"),
             ),
         );
     }

@@ -2,6 +2,7 @@
 //! the commands that come next.
 
 use crate::cli::words::{command, shell_word};
+use crate::queue::hint::line_with;
 use crate::queue::payload::{Kind, kind};
 use crate::queue::time::age_text;
 use crate::queue::{Attempt, Group, Message, Outcome, Reason, State, Timestamp, said};
@@ -344,10 +345,10 @@ fn next(message: &Message, view: &View<'_>) -> String {
         State::Delayed => format!("{} (makes it due now) · {}", with("requeue"), with("purge")),
         State::Ready => with("purge"),
         State::Blocked => {
-            let queue = command(view.program, "peek", &[message.queue.as_str()]);
             let group = message.group.as_ref().map(Group::as_str);
-            let group = shell_word(group.unwrap_or_default());
-            format!("{queue} --group {group} · {}", with("purge"))
+            let group = format!("--group {}", shell_word(group.unwrap_or_default()));
+            let peek = line_with("peek", &[message.queue.as_str()], &group);
+            format!("{} {peek} · {}", view.program, with("purge"))
         }
         State::Running => {
             let show = command(view.program, "show", &[message.id.as_str()]);
