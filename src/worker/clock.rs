@@ -5,7 +5,8 @@ use super::lease::Moment;
 use super::note::Why;
 use super::plan::{Mode, Source};
 use super::run::{CARE, GATHER, SHUN, Worker};
-use crate::backend::{Chore, Depth};
+use crate::backend::{Chore, Depth, Kind};
+use crate::queue::QueueName;
 use signal_hook::consts::SIGTERM;
 use std::time::{Duration, Instant};
 
@@ -71,10 +72,27 @@ impl Worker<'_> {
             return;
         }
         let Ok(store) = self.link.store() else { return };
+        let queues: Vec<QueueName> = self
+            .lanes
+            .all
+            .iter()
+            .map(|lane| lane.queue.clone())
+            .collect();
+        let reports = match store.stats(Some(&queues), Depth::Names) {
+            // One of them is not there yet, and hides the others.
+            Err(error) if error.kind() == Kind::NotFound => queues
+                .iter()
+                .filter_map(|queue| {
+                    store
+                        .stats(Some(std::slice::from_ref(queue)), Depth::Names)
+                        .ok()
+                })
+                .flatten()
+                .collect(),
+            asked => asked.unwrap_or_default(),
+        };
         for lane in &mut self.lanes.all {
-            if let Ok(reports) = store.stats(Some(std::slice::from_ref(&lane.queue)), Depth::Names)
-                && let Some(report) = reports.first()
-            {
+            if let Some(report) = reports.iter().find(|report| report.queue == lane.queue) {
                 lane.terms = self.plan.terms(&report.settings);
             }
         }

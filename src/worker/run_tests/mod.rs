@@ -5,7 +5,7 @@ mod ways;
 
 use super::command::{Command, Input, Output};
 use super::note::{Ending, Fate, Note, Summary, Why};
-use super::plan::{Mode, Plan, Promise, Source};
+use super::plan::{Missing, Mode, Plan, Promise, Source};
 use super::run::run_with;
 use super::slot::{Desk, News};
 use crate::backend::*;
@@ -14,6 +14,7 @@ use crate::queue::{
     Enqueued, Ladder, MessageId, NewMessage, QueueName, Reason, Selection, Skew, State,
 };
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ type Script = Arc<Mutex<Vec<Fault>>>;
 struct Faulty {
     inner: Box<dyn Backend>,
     script: Script,
+    /// How often settings were asked for.
+    asked: Arc<AtomicUsize>,
 }
 
 impl Backend for Faulty {
@@ -102,6 +105,7 @@ impl Backend for Faulty {
         self.inner.change(what, change, op, page, run)
     }
     fn stats(&mut self, queues: Option<&[QueueName]>, depth: Depth) -> Result<Vec<QueueReport>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         self.inner.stats(queues, depth)
     }
     fn configure(&mut self, queue: &QueueName, patch: &Patch) -> Result<Settings> {
@@ -118,6 +122,7 @@ impl Backend for Faulty {
 struct World {
     folder: tempfile::TempDir,
     script: Script,
+    asked: Arc<AtomicUsize>,
     skew: Skew,
     /// What was told, in words.
     told: Vec<String>,
@@ -134,6 +139,7 @@ impl World {
         Self {
             folder: tempfile::tempdir().unwrap(),
             script: Script::default(),
+            asked: Arc::default(),
             skew: Skew::movable(),
             told: vec![],
             most_aside: 100,
@@ -151,6 +157,7 @@ impl World {
     fn opener(&self) -> impl Fn() -> Result<Box<dyn Backend>> + use<> {
         let url = format!("sqlite:{}", self.path("q.db").display());
         let (script, skew) = (Arc::clone(&self.script), self.skew.clone());
+        let asked = Arc::clone(&self.asked);
         move || {
             let options = OpenOptions {
                 access: Access::Write,
@@ -161,6 +168,7 @@ impl World {
             Ok(Box::new(Faulty {
                 inner: registry::open(&target, &options)?.backend,
                 script: Arc::clone(&script),
+                asked: Arc::clone(&asked),
             }))
         }
     }

@@ -305,3 +305,21 @@ fn a_signal_is_heard_while_a_walk_over_letters_finds_nothing() {
     let left = world.script.lock().unwrap().len();
     assert!(left > 89, "{left}");
 }
+
+#[test]
+fn settings_of_all_queues_are_asked_for_at_once() {
+    let mut world = World::new();
+    for (missing, asked) in [(None, 4), (Some(name("none")), 9)] {
+        for queue in ["a", "b", "c"] {
+            world.enqueue(queue, &["x"]);
+        }
+        let mut plan = world.plan("true");
+        let queues = ["a", "b", "c"].map(name).into_iter().chain(missing);
+        plan.source = Source::Ready(queues.collect());
+        plan.missing = Missing::Empty;
+        world.asked.store(0, Ordering::Relaxed);
+        assert_eq!(world.run(&plan).done, 3);
+        // Each at the beginning, and all at the end; where one is not there, each again after that.
+        assert_eq!(world.asked.load(Ordering::Relaxed), asked);
+    }
+}
