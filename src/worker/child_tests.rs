@@ -275,7 +275,7 @@ fn a_lost_lease_ends_the_command_at_once() {
     let job = plain(b"");
     let lease = Arc::clone(&job.lease);
     let (ran, ..) = shell("sleep 300").run(job, move |desk| {
-        while desk.standing().busy == 0 {
+        while desk.load().busy == 0 {
             std::thread::yield_now();
         }
         lease.lose();
@@ -291,7 +291,7 @@ fn a_worker_that_ends_stops_its_commands() {
         ("trap '' TERM; sleep 300", Urgency::Kill),
     ] {
         let (ran, ..) = shell(line).run(plain(b""), |desk| {
-            while desk.standing().busy == 0 {
+            while desk.load().busy == 0 {
                 std::thread::yield_now();
             }
             desk.urge(first);

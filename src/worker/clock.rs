@@ -40,7 +40,7 @@ impl Worker<'_> {
 
     /// There is room for more and nothing to take, and that is not the end.
     pub(super) fn waits(&self) -> bool {
-        let busy = self.desk.standing().busy;
+        let busy = self.desk.load().busy;
         let stays = matches!(self.plan.mode, Mode::Wait | Mode::Follow);
         self.stop.is_none()
             && self.lanes.dry()

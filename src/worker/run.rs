@@ -411,7 +411,7 @@ impl Worker<'_> {
     }
 
     fn is_over(&mut self) -> bool {
-        let idle = self.desk.standing().quiet() && self.fetched.is_empty();
+        let idle = self.desk.load().quiet() && self.fetched.is_empty();
         if !idle {
             return false;
         }

@@ -89,9 +89,9 @@ pub(super) struct Batch {
     pub(super) news: Vec<News>,
 }
 
-/// How the slots stand.
+/// How much the slots have to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct Load {
     /// Slots with a command.
     pub(super) busy: usize,
     /// Jobs that wait for a slot.
@@ -100,7 +100,7 @@ pub(super) struct Standing {
     pub(super) results: usize,
 }
 
-impl Standing {
+impl Load {
     /// No command runs or is about to.
     pub(super) fn quiet(self) -> bool {
         self.busy == 0 && self.waiting == 0 && self.results == 0
@@ -144,10 +144,10 @@ impl Desk {
         self.lock().jobs.drain(..).collect()
     }
 
-    /// How the slots stand.
-    pub(super) fn standing(&self) -> Standing {
+    /// How much the slots have to do now.
+    pub(super) fn load(&self) -> Load {
         let state = self.lock();
-        Standing {
+        Load {
             busy: state.busy,
             waiting: state.jobs.len(),
             results: state.results.len(),
@@ -381,12 +381,12 @@ fn end_unmarked(kit: &Kit, desk: &Desk) {
     let Some(reaper) = kit.reaper.as_ref().filter(|_| kit.jobs > 1) else {
         return;
     };
-    if reaper.strays().is_empty() || desk.standing().busy > 1 {
+    if reaper.strays().is_empty() || desk.load().busy > 1 {
         return;
     }
     // Nobody starts a command while this is held, so what is there belongs to none.
     let gate = kit.gate.write().unwrap_or_else(PoisonError::into_inner);
-    if desk.standing().busy > 1 {
+    if desk.load().busy > 1 {
         return;
     }
     for _ in 0..1000 {
@@ -438,6 +438,6 @@ mod tests {
             .map(|end| (end.job.id().as_str(), &end.ran.how, end.ran.began()))
             .collect();
         assert_eq!(ends, [("1", &How::Lost, true), ("2", &How::Stopped, false)]);
-        assert!(desk.standing().quiet());
+        assert!(desk.load().quiet());
     }
 }

@@ -64,7 +64,7 @@ impl Worker<'_> {
             self.solo &= !back.iter().any(Job::runs_alone);
             self.retiring.extend(back);
         }
-        let running = self.desk.standing().busy;
+        let running = self.desk.load().busy;
         (self.say)(Note::Stopping { why: &why, running });
         self.summary.why = why;
     }
@@ -72,7 +72,7 @@ impl Worker<'_> {
     /// What still runs is ended; once more, at once.
     pub(super) fn end_commands(&mut self, signal: i32) {
         self.begin_stop(Why::Signal(signal));
-        let standing = self.desk.standing();
+        let load = self.desk.load();
         if self.is_ending() {
             self.desk.urge(Urgency::Kill);
             return;
@@ -80,7 +80,7 @@ impl Worker<'_> {
         if let Some(stop) = &mut self.stop {
             stop.ended = true;
         }
-        if standing.busy > 0 {
+        if load.busy > 0 {
             self.summary.ended_by = Some(signal);
             (self.say)(Note::Ending);
         }

@@ -52,19 +52,19 @@ impl Worker<'_> {
 
     /// Whether an exchange cannot wait. What can waits for one that cannot, so that they share a commit.
     fn is_due(&self) -> bool {
-        let standing = self.desk.standing();
+        let load = self.desk.load();
         let to_settle = !self.ended.is_empty();
         if self.broken {
-            return standing.quiet() && (to_settle || !self.retiring.is_empty());
+            return load.quiet() && (to_settle || !self.retiring.is_empty());
         }
         let beat = self.plan.heartbeat
             && self
                 .ledger
                 .next_beat()
                 .is_some_and(|beat| beat <= Moment::now());
-        let low = standing.waiting < self.low();
+        let low = load.waiting < self.low();
         beat || !self.retiring.is_empty()
-            || to_settle && (standing.quiet() || self.stop.is_some() || self.has_gathered())
+            || to_settle && (load.quiet() || self.stop.is_some() || self.has_gathered())
             || low && self.startable() > 0
             || low && self.fetched.is_empty() && self.wanted(0).is_some()
     }

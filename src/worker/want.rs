@@ -26,18 +26,18 @@ impl Worker<'_> {
         if self.stop.is_some() || self.solo {
             return 0;
         }
-        let standing = self.desk.standing();
+        let load = self.desk.load();
         let jobs = self.plan.jobs;
-        let free = jobs.saturating_sub(standing.busy + standing.waiting);
+        let free = jobs.saturating_sub(load.busy + load.waiting);
         let ahead = match self.plan.promise {
             // Until one has gone well nobody knows whether the command runs at all.
             Promise::AtLeastOnce if self.succeeded > 0 => {
-                free + (2 * jobs).saturating_sub(standing.waiting)
+                free + (2 * jobs).saturating_sub(load.waiting)
             }
             // At most once, ahead would mean acknowledged and perhaps never run.
             Promise::AtLeastOnce | Promise::AtMostOnce => free,
         };
-        let nobody = standing.busy == 0 && standing.waiting == 0;
+        let nobody = load.busy == 0 && load.waiting == 0;
         let mut count = 0;
         for job in self.fetched.iter().take_while(|job| !job.marked) {
             if job.runs_alone() {
@@ -62,12 +62,12 @@ impl Worker<'_> {
         }
         let lane = self.lanes.next()?;
         let jobs = self.plan.jobs;
-        let standing = self.desk.standing();
+        let load = self.desk.load();
         let depth = self
             .pace
             .depth(jobs, self.lanes.all[lane].terms.lease, self.plan.prefetch);
-        let held = self.fetched.len() + standing.waiting;
-        let room = (jobs.saturating_sub(standing.busy) + depth).saturating_sub(held);
+        let held = self.fetched.len() + load.waiting;
+        let room = (jobs.saturating_sub(load.busy) + depth).saturating_sub(held);
         // A claim for one when there is room for many costs as much as one for many.
         let hungry = self.fetched.len() <= starts || held * 2 <= depth;
         let payload = |job: &Job| job.delivery.message.payload.len();
@@ -76,7 +76,7 @@ impl Worker<'_> {
         if self.aside_is_full() {
             return None;
         }
-        let start = standing.quiet()
+        let start = load.quiet()
             && self.fetched.is_empty()
             && !self.solo
             && self.plan.promise == Promise::AtLeastOnce

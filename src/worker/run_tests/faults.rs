@@ -261,7 +261,7 @@ fn r55_a_signal_ends_a_worker_that_waits_for_room() {
         wait_for(&ran, "bad");
         *script.lock().unwrap() = vec![Fault::Full];
         std::fs::write(go, "").unwrap();
-        while desk.standing().busy > 0 {
+        while desk.load().busy > 0 {
             std::thread::sleep(Duration::from_millis(2));
         }
         std::thread::sleep(Duration::from_millis(100));
