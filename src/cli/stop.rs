@@ -1,6 +1,7 @@
 //! Signals for verbs other than work: the first is heard after the chunk, the second ends the program at once.
 
 use super::exit::Code;
+use crate::worker::ignored_signals;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::sync::Arc;
@@ -18,8 +19,9 @@ impl Stop {
     /// The system refuses handlers.
     pub fn listen() -> io::Result<Self> {
         let heard = Arc::new(AtomicUsize::new(0));
+        let ignored = ignored_signals();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            if is_ignored(signal) {
+            if ignored.contains(&signal) {
                 continue;
             }
             let again = Arc::new(AtomicBool::new(false));
@@ -47,15 +49,4 @@ impl Stop {
             signal => Some(Code::of_signal(i32::try_from(signal).unwrap_or(SIGINT))),
         }
     }
-}
-
-/// Whether a signal was ignored when the program began; where the system does not tell, it was not.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
-    mask >> (signal - 1) & 1 == 1
 }

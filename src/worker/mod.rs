@@ -50,4 +50,5 @@ pub use link::Reopen;
 pub use note::{Ending, Fate, Note, Summary, Why};
 pub use plan::{Limits, Missing, Mode, Plan, Promise, Source, Terms};
 pub use run::run;
+pub(crate) use unix::ignored_signals;
 pub use verdict::ExitMap;

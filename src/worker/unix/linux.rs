@@ -160,7 +160,7 @@ pub(in crate::worker) fn carries(pid: Pid, marks: &[Vec<u8>]) -> bool {
 }
 
 /// The signals that were ignored when we were started (`nohup`, a background job): they stay so.
-pub(in crate::worker) fn ignored_signals() -> Vec<i32> {
+pub(crate) fn ignored_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status
         .lines()

@@ -4,15 +4,17 @@
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(super) use linux::{
-    Exit, Reaper, Wake, carries, descendants, ignored_signals, open_files, own_program, uptime,
-};
+pub(crate) use linux::ignored_signals;
+#[cfg(target_os = "linux")]
+pub(super) use linux::{Exit, Reaper, Wake, carries, descendants, open_files, own_program, uptime};
 
 #[cfg(not(target_os = "linux"))]
 mod portable;
 #[cfg(not(target_os = "linux"))]
+pub(crate) use portable::ignored_signals;
+#[cfg(not(target_os = "linux"))]
 pub(super) use portable::{
-    Exit, Reaper, Wake, carries, descendants, ignored_signals, open_files, own_program, uptime,
+    Exit, Reaper, Wake, carries, descendants, open_files, own_program, uptime,
 };
 
 use rustix::io::Errno;

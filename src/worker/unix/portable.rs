@@ -112,8 +112,8 @@ pub(in crate::worker) fn carries(_pid: Pid, _marks: &[Vec<u8>]) -> bool {
     false
 }
 
-/// Not known.
-pub(in crate::worker) fn ignored_signals() -> Vec<i32> {
+/// Not known: none is taken for ignored.
+pub(crate) fn ignored_signals() -> Vec<i32> {
     vec![]
 }
 
