@@ -28,7 +28,9 @@ impl Worker<'_> {
         }
         let load = self.desk.load();
         let jobs = self.plan.jobs;
-        let free = jobs.saturating_sub(load.busy + load.waiting);
+        // What an end says may stop the worker: until one has gone well none begins before each end is looked at.
+        let unseen = if self.succeeded > 0 { 0 } else { load.results };
+        let free = jobs.saturating_sub(load.busy + load.waiting + unseen);
         let ahead = match self.plan.promise {
             // Until one has gone well nobody knows whether the command runs at all.
             Promise::AtLeastOnce if self.succeeded > 0 => {
