@@ -23,6 +23,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    /// `what`: in a clause without a full stop; never with a secret in it.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -30,6 +31,7 @@ impl ConfigError {
         }
     }
 
+    /// With what mends it.
     pub(crate) fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -63,12 +63,19 @@ pub(super) struct States<'a> {
 
 /// A change that somebody typed.
 pub(super) struct Job<'a> {
+    /// The printer and the store.
     pub(super) ctx: &'a Ctx,
+    /// What it is called.
     pub(super) wording: Wording,
+    /// In which queue.
     pub(super) queue: &'a QueueName,
+    /// Which messages, as it was typed.
     pub(super) select: &'a select::Flags,
+    /// What must hold or be agreed to first.
     pub(super) guards: &'a Guards,
+    /// Which states are meant.
     pub(super) states: States<'a>,
+    /// What is done to each.
     pub(super) change: Change<'a>,
     /// Ids do not stand for a confirmation.
     pub(super) always_ask: bool,
@@ -423,6 +430,7 @@ impl Job<'_> {
         }
     }
 
+    /// Says that a signal ended it, and how much is done.
     pub(super) fn stopped(&self, done: u64) {
         let (past, so_far) = (self.wording.past, self.counted(done));
         self.ctx

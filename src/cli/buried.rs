@@ -18,6 +18,7 @@ pub(super) struct Buried<'a> {
 }
 
 impl<'a> Buried<'a> {
+    /// `not`: what did not happen to them, in a clause.
     pub(super) fn new(ctx: &'a Ctx, queue: &'a QueueName, not: &'static str) -> Self {
         Self {
             ctx,

@@ -25,6 +25,7 @@ pub struct Ctx {
 }
 
 impl Ctx {
+    /// Looks at nothing yet. `args`: the command line, the program's name first.
     pub(super) fn new(ui: Ui, globals: Globals, args: Vec<OsString>) -> Self {
         Self {
             ui,

@@ -62,7 +62,9 @@ pub(super) type Judged = (Verdict, Option<End>);
 
 /// The words of a verb.
 pub(super) struct Words {
+    /// As it is typed.
     pub(super) verb: &'static str,
+    /// What was done, as in "released".
     pub(super) past: &'static str,
 }
 

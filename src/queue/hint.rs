@@ -99,7 +99,7 @@ pub fn line(verb: &str, words: &[&str]) -> String {
     line_with(verb, words, "")
 }
 
-/// As [`line`], with flags: after the words as people write them, but before a `--`, behind which none is one.
+/// As [`line()`], with flags: after the words as people write them, but before a `--`, behind which none is one.
 #[must_use]
 pub fn line_with(verb: &str, words: &[&str], flags: &str) -> String {
     let dashed = words.iter().any(|word| word.starts_with('-'));

@@ -153,6 +153,7 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// `what`: in a clause without a full stop.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -160,6 +161,7 @@ impl Usage {
         }
     }
 
+    /// With what mends it.
     pub(crate) fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -19,16 +19,23 @@ use std::time::{Duration, Instant};
 /// What every command of a run shares.
 #[derive(Debug)]
 pub(super) struct Kit {
+    /// What is run.
     pub(super) command: Command,
+    /// The environment that all have in common.
     pub(super) base: Base,
+    /// Where their output goes.
     pub(super) sinks: Sinks,
+    /// Where payloads lie that are handed over as files.
     pub(super) scratch: Scratch,
+    /// A command that runs longer is ended.
     pub(super) timeout: Option<Duration>,
+    /// From TERM to KILL.
     pub(super) kill_after: Duration,
     /// Only a process that is a worker and nothing else makes orphans its own.
     pub(super) reaper: Option<Reaper>,
     /// Open while commands may be started; whoever closes it knows that none is just being started.
     pub(super) gate: RwLock<Gate>,
+    /// Commands at once.
     pub(super) jobs: usize,
     /// A command ended well without reading its payload: known already, so nobody looks again.
     pub(super) unread: AtomicBool,
@@ -65,7 +72,9 @@ pub(super) enum How {
 /// One run.
 #[derive(Debug)]
 pub(super) struct Ran {
+    /// How it ended.
     pub(super) how: How,
+    /// From the spawn to the end; nothing: it never began.
     pub(super) took: Duration,
     /// What is kept of its stderr.
     pub(super) stderr: Vec<u8>,

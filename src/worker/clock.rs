@@ -11,6 +11,7 @@ use signal_hook::consts::SIGTERM;
 use std::time::{Duration, Instant};
 
 impl Worker<'_> {
+    /// Does what is due by now: limits, grace, care, a look at queues that were dry.
     pub(super) fn look_at_clock(&mut self) {
         let now = Instant::now();
         if self

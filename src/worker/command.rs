@@ -12,8 +12,11 @@ pub struct Command {
     pub(super) program: PathBuf,
     /// Its name as it was typed.
     pub(super) name: OsString,
+    /// Its arguments, with their places.
     pub(super) args: Vec<Word>,
+    /// What it reads.
     pub(super) input: Input,
+    /// Where its output goes.
     pub(super) output: Output,
 }
 
@@ -105,10 +108,12 @@ impl Command {
         })
     }
 
+    /// Whether an argument has this place.
     pub(super) fn has(&self, place: Place) -> bool {
         self.args.iter().any(|word| word.has(place))
     }
 
+    /// Whether an argument is made anew for each message.
     pub(super) fn has_any_place(&self) -> bool {
         self.args.iter().any(Word::is_made)
     }

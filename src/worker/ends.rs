@@ -15,14 +15,19 @@ use std::time::Duration;
 /// The end of a command, judged and not yet settled.
 #[derive(Debug)]
 pub(super) struct Ended {
+    /// What was run for.
     pub(super) job: Job,
+    /// What becomes of it.
     pub(super) verdict: Verdict,
     /// Its row in the history; none for a success.
     pub(super) end: Option<End>,
     /// What is told once the verdict took.
     pub(super) fate: Fate,
+    /// How long its command ran.
     pub(super) took: Duration,
+    /// How long until it is due again, if it is.
     pub(super) wait: Option<Duration>,
+    /// What it means for the run.
     pub(super) effect: Effect,
 }
 

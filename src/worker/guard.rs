@@ -36,6 +36,7 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Pipe {
     read: OwnedFd,
+    /// The name of this run, which its processes carry in their environment.
     pub(super) run: String,
     handed: String,
 }

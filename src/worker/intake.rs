@@ -11,6 +11,7 @@ use crate::backend::{Claimed, Error, Kind};
 use crate::queue::Delivery;
 
 impl Worker<'_> {
+    /// Takes what a claim answered; `before`: when it was asked, from which its leases count.
     pub(super) fn brought(
         &mut self,
         want: Want,

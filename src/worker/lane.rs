@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
     reason = "each is one thing that is known of the queue"
 )]
 pub(super) struct Lane {
+    /// Its name.
     pub(super) queue: QueueName,
+    /// What is in force for it.
     pub(super) terms: Terms,
     /// The last claim found no more, and nothing that we did since could have changed that.
     pub(super) dry: bool,
@@ -28,6 +30,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
+    /// A queue that may have something.
     pub(super) fn new(queue: QueueName, terms: Terms) -> Self {
         Self {
             queue,
@@ -52,6 +55,7 @@ impl Lane {
 /// All of them, and whose turn it is.
 #[derive(Debug)]
 pub(super) struct Lanes {
+    /// In the order of the command line.
     pub(super) all: Vec<Lane>,
     turn: usize,
 }
@@ -60,6 +64,7 @@ pub(super) struct Lanes {
 pub(super) const POLL: Duration = Duration::from_secs(1);
 
 impl Lanes {
+    /// The first has its turn.
     pub(super) fn new(all: Vec<Lane>) -> Self {
         Self { all, turn: 0 }
     }

@@ -33,8 +33,11 @@ pub(super) struct Launch<'a> {
     pub(super) args: &'a [&'a CStr],
     /// `NAME=VALUE`.
     pub(super) environment: &'a [&'a CStr],
+    /// What it reads from.
     pub(super) stdin: End,
+    /// Where its output goes.
     pub(super) stdout: End,
+    /// Where its errors go.
     pub(super) stderr: End,
 }
 

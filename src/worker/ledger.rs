@@ -9,7 +9,9 @@ use std::time::Duration;
 /// A delivery on its way through the worker.
 #[derive(Debug)]
 pub(super) struct Job {
+    /// What the claim brought.
     pub(super) delivery: Delivery,
+    /// How long it is ours; its slot looks at it too.
     pub(super) lease: Arc<Lease>,
     /// From which of the run's queues.
     pub(super) lane: usize,
@@ -35,10 +37,12 @@ impl Job {
         self.is_last() && self.delivery.doubt.is_some()
     }
 
+    /// What settles it.
     pub(super) fn receipt(&self) -> &Receipt {
         &self.delivery.receipt
     }
 
+    /// Its message.
     pub(super) fn id(&self) -> &MessageId {
         &self.delivery.message.id
     }

@@ -40,6 +40,7 @@ pub(super) enum Gravity {
     Final,
 }
 
+/// What an error means for the run, by its kind.
 pub(super) fn gravity(error: &Error) -> Gravity {
     match error.kind() {
         Kind::Full => Gravity::Full,

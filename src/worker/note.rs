@@ -177,6 +177,7 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Of a run that has done nothing yet.
     pub(super) fn new() -> Self {
         Self {
             started: 0,

@@ -29,6 +29,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
+    /// A stream that nobody has the pen of.
     pub(super) fn new(fd: OwnedFd) -> Self {
         Self {
             fd,

@@ -155,7 +155,9 @@ pub(super) fn run_with(
 
 /// No more is taken.
 pub(super) struct Stop {
+    /// Since when.
     pub(super) at: Instant,
+    /// Commands that run were ended, too.
     pub(super) ended: bool,
 }
 
@@ -165,13 +167,21 @@ pub(super) struct Stop {
     reason = "each is a state of its own: the store, the run that is alone, and what was told"
 )]
 pub(super) struct Worker<'a> {
+    /// What is to be done.
     pub(super) plan: &'a Plan,
+    /// The store.
     pub(super) link: Link<'a>,
+    /// Where the slots and the store thread meet.
     pub(super) desk: Arc<Desk>,
+    /// What every command shares.
     pub(super) kit: Arc<Kit>,
+    /// Rings when something may have come.
     pub(super) bell: Bell,
+    /// The queues.
     pub(super) lanes: Lanes,
+    /// What is held, and until when.
     pub(super) ledger: Ledger,
+    /// How fast commands end.
     pub(super) pace: Pace,
     /// Claimed, and their start is not durable.
     pub(super) fetched: VecDeque<Job>,
@@ -185,8 +195,11 @@ pub(super) struct Worker<'a> {
     pub(super) solo: bool,
     /// Deliveries that were taken and not given back unstarted.
     pub(super) claimed: u64,
+    /// Commands that ended well.
     pub(super) succeeded: u64,
+    /// Ends that count towards the limit on failures.
     pub(super) failures: u64,
+    /// Since no more is taken.
     pub(super) stop: Option<Stop>,
     /// The disk is full: only what is done is settled. When room is asked for, by a worker that waits for it.
     pub(super) full: Option<Instant>,
@@ -194,6 +207,7 @@ pub(super) struct Worker<'a> {
     pub(super) broken: bool,
     /// Nothing can be settled any more.
     pub(super) abandoned: bool,
+    /// That the system has no room for a process was said.
     pub(super) told_no_room: bool,
     /// When the exit map gave a message back.
     pub(super) shunned: HashMap<MessageId, Instant>,
@@ -202,10 +216,13 @@ pub(super) struct Worker<'a> {
     /// With so many set aside nothing more is claimed until they had their turn.
     pub(super) most_aside: usize,
     pub(super) began: Instant,
+    /// When settings were read anew and the store was tended.
     pub(super) cared: Instant,
     /// When a claim was last made.
     pub(super) looked: Instant,
+    /// What the run has done so far.
     pub(super) summary: Summary,
+    /// Hears what there is to tell.
     pub(super) say: &'a mut dyn FnMut(Note<'_>),
 }
 
@@ -297,12 +314,14 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// A call failed in a way that may pass: told once, until [`Self::back`].
     pub(super) fn lost(&mut self, error: &Error) {
         if self.link.ill(error) {
             (self.say)(Note::StoreLost(error));
         }
     }
 
+    /// A call went well.
     pub(super) fn back(&mut self) {
         if self.link.well() {
             (self.say)(Note::StoreBack);
@@ -389,6 +408,7 @@ impl Worker<'_> {
         }
     }
 
+    /// No result waits any more.
     pub(super) fn settled_all(&mut self) {
         self.since = None;
     }

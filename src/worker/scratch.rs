@@ -112,6 +112,7 @@ impl Drop for Scratch {
 pub(super) struct File(PathBuf);
 
 impl File {
+    /// Its absolute path.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }

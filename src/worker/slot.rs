@@ -40,7 +40,9 @@ pub(super) enum News {
 /// A run that has ended.
 #[derive(Debug)]
 pub(super) struct Finished {
+    /// What was run for.
     pub(super) job: Job,
+    /// How its command ended.
     pub(super) ran: Ran,
 }
 
@@ -85,7 +87,9 @@ pub(super) struct Desk {
 /// What there was at the desk.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
+    /// Runs that have ended.
     pub(super) results: Vec<Finished>,
+    /// What else happened.
     pub(super) news: Vec<News>,
 }
 
@@ -289,6 +293,7 @@ impl Desk {
 /// What a slot has in its hand.
 #[derive(Debug)]
 pub(super) struct Hand {
+    /// Its number, from 0.
     pub(super) slot: usize,
     ear: Arc<Wake>,
     desk: Arc<Desk>,

@@ -40,8 +40,11 @@ pub(super) enum Refusal {
 /// A command that runs.
 #[derive(Debug)]
 pub(super) struct Started<'a> {
+    /// The leader of its group.
     pub(super) pid: Pid,
+    /// Its output, where it goes through us.
     pub(super) stdout: Option<Stream>,
+    /// Its errors, which always do.
     pub(super) stderr: Stream,
     input: Option<OwnedFd>,
     payload: &'a [u8],

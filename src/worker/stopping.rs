@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGCONT, SIGTSTP};
 use std::time::Instant;
 
 impl Worker<'_> {
+    /// Takes one of the news at the desk.
     pub(super) fn hear(&mut self, news: News) {
         match news {
             News::Bell => self.lanes.wet(),
@@ -35,6 +36,7 @@ impl Worker<'_> {
         }
     }
 
+    /// Commands that run are being ended.
     pub(super) fn is_ending(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.ended)
     }

@@ -92,11 +92,17 @@ impl Word {
 /// What stands in the places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling<'a> {
+    /// For `{}`.
     pub(super) payload: &'a [u8],
+    /// For `{file}`, if a place wants one.
     pub(super) file: Option<&'a Path>,
+    /// For `{id}`.
     pub(super) id: &'a str,
+    /// For `{key}`; empty without one.
     pub(super) key: &'a str,
+    /// For `{queue}`.
     pub(super) queue: &'a str,
+    /// For `{attempt}`, from 1.
     pub(super) attempt: u32,
 }
 

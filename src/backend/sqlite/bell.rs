@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// Whatever the events say, the file is looked at so often.
 const SAFETY: Duration = Duration::from_secs(1);
 
+/// Hangs a bell over the file, with a connection of its own.
+///
+/// # Errors
+/// The file cannot be opened again.
 pub(super) fn watch(store: &Store) -> Result<Box<dyn Watch>> {
     // It has read once, which keeps the log's file in place: nobody else can remove it under the watch.
     let conn = open_again(&store.file, Access::Read)?;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 /// So many a transaction: other writers wait a few milliseconds at the most.
 const FEW: u16 = 500;
 
+/// [`super::super::Backend::tend`]: few messages a transaction, until nothing is left or the budget is over.
 pub(super) fn tend(store: &mut Store, chore: Chore, budget: Duration) -> Result<Tended> {
     let Chore::Sweep = chore;
     let until = Instant::now() + budget;

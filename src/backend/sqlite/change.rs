@@ -25,6 +25,7 @@ pub(super) fn begin(store: &Store, _: &Intent<'_>) -> Result<Op> {
     })
 }
 
+/// [`super::super::Backend::change`]: one page in one transaction; a dry run in none.
 pub(super) fn change(
     store: &mut Store,
     what: &Selection,

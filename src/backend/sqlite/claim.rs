@@ -15,17 +15,28 @@ const FLOOD: usize = 10_000;
 
 /// One claim at work.
 pub(super) struct Claiming<'a> {
+    /// In the transaction of the exchange.
     pub(super) conn: &'a Connection,
+    /// What was asked.
     pub(super) wanted: &'a Claim<'a>,
+    /// Who claims.
     pub(super) worker: &'a str,
+    /// The instant of the transaction.
     pub(super) now: Timestamp,
+    /// The row of the queue.
     pub(super) queue_id: i64,
     /// One random number for all that this claim takes: nobody else's receipt fits.
     pub(super) token: i64,
+    /// What it has so far.
     pub(super) claimed: Claimed,
+    /// Bytes of payload in that.
     pub(super) bytes: usize,
 }
 
+/// Claims inside a transaction that somebody else has begun, at its instant.
+///
+/// # Errors
+/// [`super::super::Kind::NotFound`] for an unknown queue; whatever the file says.
 pub(super) fn claim(
     conn: &Connection,
     wanted: &Claim<'_>,

@@ -8,6 +8,7 @@ use crate::queue::retry::{Settings, Window};
 use crate::queue::{Hint, QueueName, time::micros};
 use rusqlite::{Connection, params};
 
+/// [`super::super::Backend::configure`], in one transaction.
 pub(super) fn configure(store: &mut Store, queue: &QueueName, patch: &Patch) -> Result<Settings> {
     store.write(|conn, now| {
         let (row, wanted) = match patch {

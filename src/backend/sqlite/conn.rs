@@ -15,24 +15,36 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open file.
 pub(super) struct Store {
+    /// The only connection that writes for this handle.
     pub(super) conn: Connection,
+    /// Where it is, and how it is kept.
     pub(super) file: SqliteFile,
+    /// Who we are in leases and history.
     pub(super) identity: String,
+    /// What this handle may do.
     pub(super) access: Access,
     /// Nothing but our tables stands in the file: its journal, mode and reserve are ours to keep.
     pub(super) ours: bool,
+    /// What is known of the room on its disk.
     pub(super) disk: super::full::Disk,
     skew: Skew,
 }
 
 /// A queue's row.
 pub(super) struct QueueRow {
+    /// Its number in the other tables.
     pub(super) id: i64,
+    /// Nothing is handed out.
     pub(super) paused: bool,
+    /// Starts before a message is dead, if it is set.
     pub(super) max_attempts: Option<u32>,
+    /// In microseconds, if it is set.
     pub(super) lease_us: Option<i64>,
+    /// Waits in microseconds, with commas between them, if they are set.
     pub(super) backoff_us: Option<String>,
+    /// In microseconds, if it is set; below zero: for ever.
     pub(super) window_us: Option<i64>,
+    /// In microseconds, if it is set.
     pub(super) ttl_us: Option<i64>,
 }
 

@@ -11,8 +11,11 @@ pub(super) struct Key(pub(super) i64, pub(super) i64, pub(super) i64);
 pub(super) struct Place {
     /// The walk goes through messages found by an index, not along the segments.
     pub(super) named: bool,
+    /// The instant at which the walk began.
     pub(super) now: Timestamp,
+    /// Which of the walk's segments, from 0.
     pub(super) segment: usize,
+    /// The last message that was seen in it; none at its beginning.
     pub(super) key: Option<Key>,
 }
 
@@ -20,6 +23,7 @@ pub(super) struct Place {
 const NAMED: &str = "n";
 
 impl Place {
+    /// As text, for whoever goes on.
     pub(super) fn cursor(&self) -> Cursor {
         let way = if self.named { NAMED } else { "" };
         let (now, segment) = (self.now.0, self.segment);
@@ -29,6 +33,10 @@ impl Place {
         }
     }
 
+    /// The place of a cursor.
+    ///
+    /// # Errors
+    /// [`Kind::BadInput`]: it is none of this store's.
     pub(super) fn read(cursor: &Cursor) -> Result<Self> {
         let text = cursor.as_str();
         let named = text.starts_with(NAMED);

@@ -11,6 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, ToSql, params};
 use std::collections::HashMap;
 
+/// [`super::super::Backend::enqueue`]: a batch is always one transaction here, whatever its unit.
 pub(super) fn enqueue(
     store: &mut Store,
     batch: &[NewMessage<'_>],

@@ -17,6 +17,7 @@ const LITTLE_ROOM: u64 = 64 << 20;
 /// A file up to this size is read whole; of a larger one the structure alone.
 const CHECKED_WHOLE: u64 = 256 << 20;
 
+/// [`super::super::Backend::examine`]. The program is looked at first, then the file, then the queues.
 pub(super) fn examine(store: &Store) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let mut find = |code, severe, means: String, mend: Option<Hint>| {

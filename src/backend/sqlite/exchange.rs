@@ -6,6 +6,7 @@ use super::{claim, full, letters, settle};
 use crate::queue::Timestamp;
 use rusqlite::Connection;
 
+/// [`super::super::Backend::exchange`]. A claim that fails is undone by itself: what was settled beside it stands.
 pub(super) fn exchange(store: &mut Store, turn: &Exchange<'_>) -> Result<Exchanged> {
     if turn.settle.is_empty() && turn.claim.is_none() {
         return Ok(Exchanged {

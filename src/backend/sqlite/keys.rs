@@ -22,15 +22,18 @@ pub(super) enum Segment {
 
 /// A key, and its message if that can be meant.
 pub(super) struct Found {
+    /// Where it stands in the walk.
     pub(super) key: Key,
     /// It is of the queue.
     pub(super) ours: bool,
+    /// The message; none where it is ruled out.
     pub(super) seen: Option<Seen>,
 }
 
 /// A message that the fields of its head do not rule out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
+    /// Its number.
     pub(super) id: i64,
     /// What hangs on it; none where nobody asked.
     pub(super) ties: Option<Ties>,
@@ -39,9 +42,11 @@ pub(super) struct Seen {
 /// What a change of a message must heed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
+    /// How it stands.
     pub(super) state: State,
     /// It is in no group, and has no lease, ended or not, and no run that was never closed.
     pub(super) alone: bool,
+    /// It has a key.
     pub(super) keyed: bool,
     /// It may have a history.
     pub(super) delivered: bool,
@@ -72,6 +77,7 @@ pub(super) enum Few {
 }
 
 impl Walk<'_> {
+    /// The segments that may have what is meant, in the order of the walk.
     pub(super) fn segments(&self) -> Vec<Segment> {
         let mut segments = match self.page.order {
             Order::Run => vec![
@@ -245,6 +251,7 @@ impl Walk<'_> {
         Ok(Few::Are(ids))
     }
 
+    /// The next `ask` of a queue's few messages from a place on; `all` are their ids, sorted.
     pub(super) fn of_few(&self, all: &[i64], place: &Place, ask: usize) -> Result<Vec<Found>> {
         let pair = |id: &i64| (Key(0, 0, *id), *id);
         if self.page.reverse {

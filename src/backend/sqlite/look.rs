@@ -9,6 +9,7 @@ use super::walk::{Step, Walk, Walked, Way};
 use crate::queue::{MessageId, Order, Selection, State};
 use rusqlite::{OptionalExtension as _, params};
 
+/// [`super::super::Backend::peek`]: one page on one state of the file.
 pub(super) fn peek(store: &Store, what: &Selection, page: &Page<'_>) -> Result<Peeked> {
     store.read(|| page_of(store, what, page))
 }
@@ -70,6 +71,7 @@ fn gone(store: &Store, ids: &[MessageId]) -> Result<Vec<MessageId>> {
     Ok(gone)
 }
 
+/// [`super::super::Backend::count`]. No row is kept; where nothing but states is asked, none is read.
 pub(super) fn count(store: &Store, what: &Selection, cap: u64) -> Result<Count> {
     let Selection {
         queue,

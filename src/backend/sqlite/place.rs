@@ -15,6 +15,10 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Whether something is there, a link that leads nowhere too.
+///
+/// # Errors
+/// The system does not tell.
 pub(super) fn exists(path: &Path) -> Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -170,6 +174,7 @@ pub(super) fn filesystem(path: &Path) -> Option<u64> {
     ))
 }
 
+/// Elsewhere than on Linux it is not known.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn filesystem(_: &Path) -> Option<u64> {
     None

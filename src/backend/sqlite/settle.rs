@@ -35,7 +35,8 @@ fn parse(receipt: &Receipt) -> Option<Lease> {
     })
 }
 
-/// The columns of a message that its settling needs.
+/// The columns of a message that its settling needs, as they stand: instants in microseconds since 1970, `state` 0 ready or
+/// delayed, 1 running, 2 blocked.
 pub(super) struct Live {
     pub(super) id: i64,
     pub(super) queue_id: i64,
@@ -76,6 +77,7 @@ struct Open<'a> {
     worker: Option<&'a str>,
 }
 
+/// One verdict inside a transaction that somebody else has begun, at its instant.
 pub(super) fn settle(conn: &Connection, one: &Settle<'_>, now: Timestamp) -> Result<Settled> {
     // A text that is no receipt at all names a message that is not there.
     let Some(lease) = parse(one.receipt) else {
@@ -354,6 +356,7 @@ impl Live {
         self.attempts - u32::from(self.started_at.is_some() && self.attempts > 0)
     }
 
+    /// Whether its time to live is over.
     pub(super) fn expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now.0)
     }
@@ -432,6 +435,7 @@ fn standing(live: &Live, now: Timestamp) -> Standing {
     }
 }
 
+/// A live message's row; none if it is not there, or dead.
 pub(super) fn live(conn: &Connection, id: i64) -> Result<Option<Live>> {
     let row = conn
         .prepare_cached(sql!("live_get"))?
@@ -456,6 +460,7 @@ pub(super) fn live(conn: &Connection, id: i64) -> Result<Option<Live>> {
     Ok(row)
 }
 
+/// A dead letter's row; none if it is not there, or lives.
 pub(super) fn letter(conn: &Connection, id: i64) -> Result<Option<Letter>> {
     let row = conn
         .prepare_cached(sql!("dead_get"))?

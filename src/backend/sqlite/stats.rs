@@ -20,6 +20,7 @@ const QUICK_AT_LEAST: u64 = 1_000;
 /// So many ids are picked for an estimate: its error is about three in a hundred of the whole range.
 const PICKS: u32 = 1_500;
 
+/// [`super::super::Backend::stats`]. What has more than is counted in time is estimated, and says so.
 pub(super) fn stats(
     store: &Store,
     queues: Option<&[QueueName]>,

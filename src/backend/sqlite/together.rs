@@ -16,6 +16,7 @@ pub(super) struct Together {
 }
 
 impl Together {
+    /// One more, with what hangs on it.
     pub(super) fn add(&mut self, id: i64, ties: Ties) {
         if ties.state == State::Dead {
             self.letters.push(id);
@@ -30,6 +31,7 @@ impl Together {
         }
     }
 
+    /// Whether a dead letter is among them.
     pub(super) fn has_letters(&self) -> bool {
         !self.letters.is_empty()
     }

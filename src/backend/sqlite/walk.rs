@@ -10,15 +10,21 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 /// One step of a walk.
 pub(super) struct Walked {
+    /// Messages in order.
     pub(super) rows: Vec<Message>,
+    /// Where the walk goes on; none at its end.
     pub(super) next: Option<Cursor>,
 }
 
 /// A walk over what a selection means.
 pub(super) struct Walk<'a> {
+    /// On one state of the file.
     pub(super) conn: &'a Connection,
+    /// Which messages.
     pub(super) what: &'a Selection,
+    /// How far, and in which order.
     pub(super) page: &'a Page<'a>,
+    /// The store's now, for a walk that begins with this page.
     pub(super) now: Timestamp,
     /// Whether payloads are read where no filter asks for them.
     pub(super) show: Show,
@@ -207,6 +213,10 @@ impl Walk<'_> {
             || self.page.order == Order::Oldest
     }
 
+    /// Where this page begins.
+    ///
+    /// # Errors
+    /// A cursor that is none of this store's.
     pub(super) fn place(&self) -> Result<Place> {
         let Some(cursor) = self.page.after else {
             return Ok(Place {
@@ -275,6 +285,7 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
+    /// Finds the statements.
     pub(super) fn new(conn: &'a Connection, show: Show) -> Result<Self> {
         Ok(Self {
             live: conn.prepare_cached(sql!("message_get"))?,

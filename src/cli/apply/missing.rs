@@ -9,6 +9,7 @@ use crate::queue::{MessageId, Order, QueueName, Selection, State};
 use std::collections::{HashMap, HashSet};
 
 impl Job<'_> {
+    /// Says why each id that was named and not seen is missing, and counts it as failed.
     pub(super) fn missing(
         &self,
         store: &mut dyn Backend,

@@ -21,6 +21,7 @@ impl Job<'_> {
         line.join(" ")
     }
 
+    /// What one of them, or several, are called.
     pub(super) fn noun(&self, many: bool) -> &'static str {
         let dead = if self.select.state.is_empty() {
             self.select.dead || self.states.otherwise == [State::Dead]
@@ -36,6 +37,7 @@ impl Job<'_> {
         }
     }
 
+    /// A number of them, with their noun.
     pub(in crate::cli) fn counted(&self, n: u64) -> String {
         counted(n, self.noun(false), self.noun(true))
     }

@@ -23,6 +23,10 @@ enum Sink {
     File(File),
 }
 
+/// Writes the letters out, and deletes what is written; `-` is standard output.
+///
+/// # Errors
+/// What was not written stays in the store.
 pub(super) fn run(job: &Job<'_>, path: &Path) -> Outcome {
     let to_stdout = path.as_os_str() == "-";
     let plan = Did::plan(job.ctx, Shape::One)?;

@@ -51,9 +51,13 @@ impl Framing {
 /// How a stream is read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
+    /// How it is cut.
     pub(super) framing: Framing,
+    /// Bytes; a longer payload is an error.
     pub(super) max_payload: u64,
+    /// Where a payload's key stands.
     pub(super) key_from: Option<Fields>,
+    /// Where its group stands.
     pub(super) group_from: Option<Fields>,
     /// What a record's own times must fit.
     pub(super) term: Term,
@@ -69,6 +73,7 @@ pub(super) struct Reading {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     bytes: Vec<u8>,
+    /// The messages, in order.
     pub(super) items: Vec<Item>,
     /// Empty lines that were skipped since the last batch.
     pub(super) empty: u64,
@@ -90,6 +95,7 @@ pub(super) struct Item {
 /// What a message says of itself.
 #[derive(Debug, Default)]
 pub(super) struct Own {
+    /// The payload, where it is not the line itself.
     pub(super) payload: Option<Vec<u8>>,
     pub(super) key: Option<String>,
     pub(super) group: Option<String>,

@@ -73,6 +73,7 @@ pub(super) struct Enqueuer<'c> {
 }
 
 impl<'c> Enqueuer<'c> {
+    /// Opens nothing yet. `unit`: what one of several is called; `plan`: how ids are printed, if they are.
     pub(super) fn new(
         ctx: &'c Ctx,
         template: NewMessage<'static>,
@@ -96,6 +97,7 @@ impl<'c> Enqueuer<'c> {
         })
     }
 
+    /// So many empty lines were skipped: the summary says it.
     pub(super) fn skip_empty(&mut self, lines: u64) {
         self.empty += lines;
     }

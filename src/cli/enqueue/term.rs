@@ -15,6 +15,7 @@ pub(super) struct Term {
 }
 
 impl Term {
+    /// As the flags say.
     pub(super) fn of(args: &Args) -> Self {
         Self {
             due: match (&args.at, args.delay) {
