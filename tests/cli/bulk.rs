@@ -268,3 +268,21 @@ fn settings_are_set_shown_and_taken_back() {
         ["queue"],
     ));
 }
+
+/// There is a number to answer: what is read for it is not kept, however much it is.
+#[test]
+fn a_count_by_contents_takes_the_memory_of_a_row() {
+    let world = World::new();
+    world.run(&["enqueue", "q", "x"]);
+    let script = "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i+1 FROM n WHERE i<20999)
+         INSERT INTO qops_dead(id, queue_id, died_at, reason, priority, ready_at, enqueued_at, attempts, deferrals, deliveries,
+             replays, last_error, payload)
+         SELECT i, 1, 0, 'attempts', 0, 0, 0, 1, 0, 1, 0, 'HTTP 429' || replace(printf('%04000d', i), '0', '.'), 'x' FROM n";
+    rusqlite::Connection::open(world.file())
+        .and_then(|db| db.execute(script, []))
+        .unwrap();
+    // 80 MB of errors, and half of that for all that the program writes to.
+    let ran = world.sh("ulimit -d 40000; qops requeue q --error 429 --expect 1 --yes");
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("20,000 dead letters"), "{}", ran.err);
+}
