@@ -1,5 +1,5 @@
 //! Tables: rendered a page at a time, so that ten million rows take no more memory than one page. The first page decides
-//! the widths and brings the header; later pages keep both.
+//! the widths and brings the header; later pages keep both, but give more room to what is shown whole.
 
 use super::{OutError, Shown, Tone, Ui};
 use comfy_table::{
@@ -153,9 +153,12 @@ impl<'u> Table<'u> {
             return Ok(());
         }
         let first = self.widths.is_none();
-        let widths = self
-            .widths
-            .get_or_insert_with(|| widths(&self.heads, &self.page, self.ui.width()));
+        let widths = widths(
+            &self.heads,
+            &self.page,
+            self.widths.as_deref(),
+            self.ui.width(),
+        );
         let mut table = comfy_table::Table::new();
         table
             .load_style(presets::NOTHING)
@@ -197,6 +200,7 @@ impl<'u> Table<'u> {
                 Align::Right => CellAlignment::Right,
             });
         }
+        self.widths = Some(widths);
         let mut text = String::new();
         for line in table.lines() {
             text.push_str(line.trim_end_matches(' '));
@@ -221,13 +225,22 @@ fn styled(cell: comfy_table::Cell, tone: Tone) -> comfy_table::Cell {
     }
 }
 
-/// How wide each column is so that all of them fit: first those that may be cut give way, the widest first, then those
-/// that can only be broken into lines.
-fn widths(heads: &[Head], page: &[Vec<Cell>], available: Option<usize>) -> Vec<usize> {
-    let mut widths: Vec<usize> = heads.iter().map(|head| head.title.width()).collect();
+/// How wide each column is so that all of them fit. A page after others keeps what they had (`before`), and only what is
+/// shown whole grows: an id that is broken into lines cannot be copied. Where there is too little room, first those that may
+/// be cut give way, the widest first, then those that can only be broken into lines.
+fn widths(
+    heads: &[Head],
+    page: &[Vec<Cell>],
+    before: Option<&[usize]>,
+    available: Option<usize>,
+) -> Vec<usize> {
+    let titles = || heads.iter().map(|head| head.title.width()).collect();
+    let mut widths: Vec<usize> = before.map_or_else(titles, <[usize]>::to_vec);
     for row in page {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.width());
+        for ((width, cell), head) in widths.iter_mut().zip(row).zip(heads) {
+            if before.is_none() || head.fit == Fit::Whole {
+                *width = (*width).max(cell.text.width());
+            }
         }
     }
     let Some(available) = available else {

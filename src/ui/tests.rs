@@ -449,6 +449,34 @@ fn a_column_that_may_not_be_cut_is_broken_into_lines() {
     assert_eq!(column(width..20), "abcdefghijkl");
 }
 
+/// An id that grew longer is not broken: what is copied from a table is whole.
+#[test]
+fn a_later_page_gives_room_to_what_is_shown_whole() {
+    for width in [0, 30] {
+        let (ui, out, _) = captured(false, width);
+        let head = |title, fit| super::table::Head {
+            title,
+            align: Align::Left,
+            fit,
+            optional: false,
+        };
+        let heads = vec![head("ID", Fit::Whole), head("TEXT", Fit::Cut)];
+        let mut table = Table::new(&ui, heads);
+        for n in 0..2_500_u32 {
+            let id = if n < 1_000 { n } else { n + 1_000_000_000 };
+            let cells = [id.to_string(), "x".repeat(40)];
+            let cells = cells.map(|text| Cell::new(Shown::new(text)));
+            table.row(cells.to_vec()).unwrap();
+        }
+        table.finish().unwrap();
+        ui.flush().unwrap();
+        let text = out.take();
+        assert_eq!(text.lines().count(), 2_501, "{width}");
+        assert!(text.contains("\n1000002499  xxx"), "{width}");
+        assert!(width == 0 || text.lines().all(|line| line.chars().count() <= width));
+    }
+}
+
 #[test]
 fn pages_keep_the_header_and_the_widths_of_the_first() {
     let (ui, out, _) = captured(false, 80);
