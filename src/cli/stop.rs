@@ -25,6 +25,12 @@ impl Stop {
                 continue;
             }
             let again = Arc::new(AtomicBool::new(false));
+            // First, so that no signal is lost between these lines: from the first handler on the system ends nothing by itself.
+            signal_hook::flag::register_usize(
+                signal,
+                Arc::clone(&heard),
+                usize::try_from(signal).unwrap_or(0),
+            )?;
             // The order matters: the second handler arms the first for the next signal.
             signal_hook::flag::register_conditional_shutdown(
                 signal,
@@ -32,11 +38,6 @@ impl Stop {
                 Arc::clone(&again),
             )?;
             signal_hook::flag::register(signal, again)?;
-            signal_hook::flag::register_usize(
-                signal,
-                Arc::clone(&heard),
-                usize::try_from(signal).unwrap_or(0),
-            )?;
         }
         Ok(Self(heard))
     }
