@@ -79,6 +79,13 @@ fn needs_message(message: &NewMessage<'_>) -> Features {
         .and(needs_due(*due))
         .and(Features::TTL.when(ttl.is_some()))
         .and(Features::HEADERS.when(!headers.is_empty()))
+        .and(Features::ZERO_BYTES.when(has_zero_byte(key.as_deref(), group.as_ref())))
+}
+
+fn has_zero_byte(key: Option<&str>, group: Option<&Group>) -> bool {
+    key.into_iter()
+        .chain(group.map(Group::as_str))
+        .any(|text| text.contains('\0'))
 }
 
 /// Why a message cannot be meant as it is. An empty key would make every message that has one the same fact, an empty group

@@ -162,6 +162,13 @@ impl Error {
         self
     }
 
+    /// Whatever was asked was taken back: nothing happened.
+    #[must_use]
+    pub fn undone(mut self) -> Self {
+        self.0.effect = Effect::None;
+        self
+    }
+
     /// With the error that caused it.
     #[must_use]
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

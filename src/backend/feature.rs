@@ -54,6 +54,8 @@ features! {
     BELL = 17,
     /// What became due takes its place by its due time among the ready.
     DUE_ORDER = 18,
+    /// A key or a group may have a zero byte in it.
+    ZERO_BYTES = 19,
 }
 
 impl Features {

@@ -6,8 +6,14 @@
 
 pub mod ask;
 pub mod checked;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod cursor;
 pub mod error;
 pub mod feature;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod receipt;
 pub mod registry;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -22,7 +28,7 @@ pub use checked::Checked;
 pub use error::{Effect, Error, Kind, Result};
 pub use feature::{Capability, Features};
 pub use registry::{Driver, Opened};
-pub use target::{Durability, Journal, SqliteFile, Target};
+pub use target::{Durability, Journal, PostgresServer, SqliteFile, Target};
 
 use crate::queue::retry::Settings;
 use crate::queue::{Enqueued, NewMessage, QueueName, Selection};

@@ -22,6 +22,8 @@ pub struct Opened {
 pub const DRIVERS: &[Driver] = &[
     #[cfg(feature = "sqlite")]
     super::sqlite::DRIVER,
+    #[cfg(feature = "postgres")]
+    super::postgres::DRIVER,
 ];
 
 /// Opens a store, behind the checked door.

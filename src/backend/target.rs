@@ -20,6 +20,13 @@ const SERVERS: &[&str] = &[
     "redis-cluster",
 ];
 
+/// What a URL can be in this build.
+const STORES: &str = if cfg!(feature = "postgres") {
+    "a store is sqlite:PATH or postgres://USER@HOST/DATABASE"
+} else {
+    "a store is sqlite:PATH"
+};
+
 /// A parsed URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -29,6 +36,7 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
     Sqlite(SqliteFile),
+    Postgres(PostgresServer),
 }
 
 /// A SQLite file and how it is written.
@@ -109,7 +117,13 @@ impl Target {
             "sqlite" => SqliteFile::parse(rest, base).map(|file| Self {
                 place: Place::Sqlite(file),
             }),
-            known if SERVERS.contains(&known) => Err(server(known, rest)),
+            "postgres" | "postgresql" if cfg!(feature = "postgres") => {
+                let rest = server_rest(&scheme, rest)?;
+                PostgresServer::parse(rest).map(|server| Self {
+                    place: Place::Postgres(server),
+                })
+            }
+            known if SERVERS.contains(&known) => Err(not_built_in(known, rest)),
             unknown => Err(unknown_scheme(unknown, rest)),
         }
     }
@@ -119,6 +133,7 @@ impl Target {
     pub fn scheme(&self) -> &'static str {
         match &self.place {
             Place::Sqlite(_) => "sqlite",
+            Place::Postgres(_) => "postgres",
         }
     }
 
@@ -127,7 +142,26 @@ impl Target {
     pub fn sqlite(&self) -> Option<&SqliteFile> {
         match &self.place {
             Place::Sqlite(file) => Some(file),
+            Place::Postgres(_) => None,
         }
+    }
+
+    /// The server, if it is one of Postgres.
+    #[must_use]
+    pub fn postgres(&self) -> Option<&PostgresServer> {
+        match &self.place {
+            Place::Postgres(server) => Some(server),
+            Place::Sqlite(_) => None,
+        }
+    }
+
+    /// The same store, entered with this password where it takes one; the URL's own goes first.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> Self {
+        if let Place::Postgres(server) = &mut self.place {
+            server.password.get_or_insert_with(|| password.to_owned());
+        }
+        self
     }
 
     /// The files that the store lies in, and those that it keeps beside them: nothing else may be written there.
@@ -141,6 +175,7 @@ impl Target {
                     name.into()
                 })
                 .to_vec(),
+            Place::Postgres(_) => Vec::new(),
         }
     }
 
@@ -149,6 +184,7 @@ impl Target {
     pub fn url(&self) -> String {
         match &self.place {
             Place::Sqlite(file) => file.url(),
+            Place::Postgres(server) => server.url(),
         }
     }
 
@@ -159,6 +195,7 @@ impl Target {
             Place::Sqlite(file) => {
                 shortened(&file.path, std::env::var_os("HOME").map(PathBuf::from))
             }
+            Place::Postgres(server) => server.place(),
         }
     }
 }
@@ -195,7 +232,7 @@ fn without_scheme(url: &str) -> Error {
     if is_path(url) {
         error.hint(format!("for a SQLite file write sqlite:{url}"))
     } else {
-        error.hint("a store is sqlite:PATH")
+        error.hint(STORES)
     }
 }
 
@@ -222,32 +259,47 @@ fn unknown_scheme(scheme: &str, rest: &str) -> Error {
     let near = synonym.or_else(|| nearest(scheme, known));
     if near.is_none() && !rest.starts_with("//") {
         // A word before a colon that is nothing else may be any secret.
-        return config("the store's URL has an unknown scheme").hint("a store is sqlite:PATH");
+        return config("the store's URL has an unknown scheme").hint(STORES);
     }
     let error = config(format!("unknown scheme '{scheme}:'")).with("scheme", scheme);
     match near {
         Some("sqlite") => error.hint("did you mean 'sqlite:'?"),
         Some(near) => error.hint(format!("did you mean '{near}://'?")),
-        None => error.hint("a store is sqlite:PATH"),
+        None => error.hint(STORES),
     }
 }
 
-fn server(scheme: &str, rest: &str) -> Error {
+/// What follows the `//` of a server's URL, if it cannot be misread.
+fn server_rest<'a>(scheme: &str, rest: &'a str) -> Result<&'a str> {
     let Some(rest) = rest.strip_prefix("//") else {
-        return config(format!("a URL of {scheme} begins with {scheme}://"));
+        return Err(config(format!("a URL of {scheme} begins with {scheme}://")));
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     // A password with a raw / ? # ends the authority early; the @ that follows it gives that away.
     let before_query = rest.split(['?', '#']).next().unwrap_or_default();
     if authority.matches('@').count() > 1 || before_query.matches('@').count() > 1 {
-        return config(format!(
+        return Err(config(format!(
             "two @ in the {scheme}:// URL: which of them ends the password is a guess"
         ))
-        .hint("write an @ in a user's name or password as %40");
+        .hint("write an @ in a user's name or password as %40"));
+    }
+    if !authority.contains('@') && before_query.contains('@') {
+        return Err(
+            config(format!("an @ after a / in the {scheme}:// URL")).hint(
+                "write a / in a user's name or password as %2F, an @ in a database's name as %40",
+            ),
+        );
+    }
+    Ok(rest)
+}
+
+fn not_built_in(scheme: &str, rest: &str) -> Error {
+    if let Err(error) = server_rest(scheme, rest) {
+        return error;
     }
     config(format!("{scheme}:// is not built in"))
         .with("scheme", scheme)
-        .hint("this build has sqlite:PATH")
+        .hint(STORES)
 }
 
 impl SqliteFile {
@@ -380,5 +432,8 @@ fn decode_text(text: &str) -> Result<String> {
     String::from_utf8(decode(text)?).map_err(|_| config("a parameter of the URL is not UTF-8"))
 }
 
+mod postgres;
 #[cfg(test)]
 mod tests;
+
+pub use postgres::PostgresServer;

@@ -254,7 +254,19 @@ impl Ctx {
         if matches!(access, Access::Write | Access::Init) {
             folder_is_there(store, target)?;
         }
-        let opened = registry::open(target, &options)?;
+        let entered = match &store.password {
+            None => None,
+            Some(password) => {
+                let var = |name: &str| std::env::var_os(name);
+                let around = Surroundings {
+                    var: &var,
+                    directory: store.base.clone(),
+                };
+                let secret = password.take(&store.base, &around)?;
+                Some(target.clone().with_password(secret.reveal()))
+            }
+        };
+        let opened = registry::open(entered.as_ref().unwrap_or(target), &options)?;
         if opened.created {
             let why = match store.origin {
                 Origin::Default => " (the default store; choose another with --url)",

@@ -84,6 +84,12 @@ fn grants(ctx: &Ctx) -> Outcome {
         return Err(Fail::usage(what));
     }
     let (_, target) = ctx.chosen()?;
+    #[cfg(feature = "postgres")]
+    if let Some(server) = target.postgres() {
+        ctx.ui
+            .out_text(&crate::backend::postgres::grants(&server.schema))?;
+        return Ok(Code::Done);
+    }
     let file = target.sqlite().ok_or_else(|| {
         Fail::new(
             Kind::Unsupported,

@@ -106,7 +106,11 @@ mod tests {
                 "qops -u 'sqlite:/a.db?durability=normal'",
             ),
             (Some("env:STORE"), None, "qops -u env:STORE"),
-            (Some("postgres://u:canary@h/d"), None, "qops"),
+            (
+                Some("postgres://u:canary@h/d"),
+                None,
+                "qops -u postgres://u@h/d",
+            ),
             (None, Some("my store"), "qops -c 'my store'"),
             (Some("sqlite:/a.db"), Some("prod"), "qops"),
         ] {
@@ -116,7 +120,7 @@ mod tests {
                 "{url:?} {context:?}"
             );
         }
-        let url = "postgres://u:canary@h/d";
+        let url = "redis://u:canary@h/0";
         for flag in [
             &["-u", url][..],
             &[&format!("--url={url}")],

@@ -1,6 +1,7 @@
 //! The pure domain: names, times, messages, selections and the retry ladder. No I/O, no clock, no printing.
 
 pub mod envelope;
+pub mod headers;
 pub mod hint;
 pub mod message;
 pub mod name;

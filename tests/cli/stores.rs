@@ -60,7 +60,7 @@ fn urls_that_cannot_be_used_are_exit_two() {
         world,
         ["queues", "-u", "sqlit:q.db"],
         ["queues", "-u", "./q.db"],
-        ["queues", "-u", "postgres://u:hunter2-canary@h/d"],
+        ["queues", "-u", "postgres://u:hunter2-canary@h/d?shcema=x"],
         ["queues", "-u", "redis://u:p@hunter2-canary@h/0"],
         ["queues", "-u", "sqlite:q.db?durabilty=full"],
         ["queues", "-u", ""],
@@ -69,9 +69,10 @@ fn urls_that_cannot_be_used_are_exit_two() {
 
 #[test]
 fn r80_a_password_is_printed_nowhere() {
-    let url = format!("postgres://u:{CANARY}@h/d");
-    let broken = format!("[context.a]\nurl = \"postgres://u:{CANARY}@h/d\n");
-    let password = format!("[context.a]\nurl = \"postgres://h\"\npassword = \"{CANARY}\"\n");
+    let url = format!("postgres://u:{CANARY}@127.0.0.1:1/d");
+    let broken = format!("[context.a]\nurl = \"postgres://u:{CANARY}@127.0.0.1:1/d\n");
+    let password =
+        format!("[context.a]\nurl = \"postgres://127.0.0.1:1\"\npassword = \"{CANARY}\"\n");
     for file in [
         format!("current = \"a\"\n[context.a]\nurl = \"{url}\"\n"),
         broken,

@@ -178,7 +178,6 @@ fn texts_are_values(d: &mut Desk<'_>) {
         "%",
         "_",
         "\\",
-        "\u{0}",
         "', NULL); --",
         "é",
         "$1",

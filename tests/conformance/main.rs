@@ -90,13 +90,13 @@ fn main() {
     let arguments = Arguments::from_args();
     let required = std::env::var("QOPS_REQUIRE").unwrap_or_default();
     let mut trials = refusal::trials();
-    for stage in stage::all() {
-        let stage: Arc<dyn Stage> = Arc::from(stage);
+    let stages: Vec<Arc<dyn Stage>> = stage::all().into_iter().map(Arc::from).collect();
+    for stage in &stages {
         let name = stage.name();
         let absent = stage.absent();
         let must = required.split(',').any(|required| required.trim() == name);
         for case in SUITE.iter().copied().flatten().copied() {
-            let (stage, why) = (Arc::clone(&stage), absent.clone());
+            let (stage, why) = (Arc::clone(stage), absent.clone());
             let title = case.name.trim_start_matches("conformance::");
             let trial = Trial::test(title, move || {
                 if let Some(why) = why {
@@ -112,5 +112,8 @@ fn main() {
             );
         }
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    // A server ends with its stage.
+    drop(stages);
+    conclusion.exit();
 }

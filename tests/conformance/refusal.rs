@@ -82,6 +82,7 @@ fn refusal(name: &str) -> Refusal {
         "PRIORITY" => |d| put(d, |new| new.priority = 1),
         "DELAY" => |d| put(d, |new| new.due = Due::After(MINUTE)),
         "TTL" => |d| put(d, |new| new.ttl = Some(Ttl::After(MINUTE))),
+        "ZERO_BYTES" => |d| put(d, |new| new.group = Some(Group::from("g\0"))),
         "HEADERS" => |d| put(d, |new| new.headers = vec![("a".into(), "b".into())]),
         "WHOLE" => |d| {
             let whole = Unit::Whole(Conflict::Skip);

@@ -1,9 +1,12 @@
 //! The stages: how a store of each kind is started, and how its time is moved.
 
 use super::model::Model;
-use qops::backend::{Access, Backend, Checked, Features, OpenOptions, Target, registry};
+use super::pg::{self, Server};
+use qops::backend::{Access, Backend, Checked, Features, OpenOptions, Run, Target, registry};
 use qops::queue::Skew;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -36,7 +39,11 @@ pub trait Store: Send + Sync {
 
 /// Every stage, the model first.
 pub fn all() -> Vec<Box<dyn Stage>> {
-    vec![Box::new(ModelStage), Box::new(SqliteStage)]
+    vec![
+        Box::new(ModelStage),
+        Box::new(SqliteStage),
+        Box::new(PostgresStage::default()),
+    ]
 }
 
 /// Every feature that there is.
@@ -163,5 +170,86 @@ impl Store for SqliteStore {
     }
     fn sibling(&self) -> Box<dyn Store> {
         SqliteStage.fresh()
+    }
+}
+
+/// A schema a store, on one server.
+#[derive(Default)]
+pub struct PostgresStage {
+    server: Arc<OnceLock<Server>>,
+    schemas: Arc<AtomicU32>,
+}
+
+impl Stage for PostgresStage {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn absent(&self) -> Option<String> {
+        let built_in = registry::DRIVERS
+            .iter()
+            .any(|driver| driver.schemes.contains(&"postgres"));
+        if !built_in {
+            return Some("postgres is not built in".to_owned());
+        }
+        pg::programs()
+            .is_none()
+            .then(|| "no Postgres server is installed".to_owned())
+    }
+
+    fn fresh(&self) -> Box<dyn Store> {
+        let server = self.server.get_or_init(|| Server::start(&[]));
+        let n = self.schemas.fetch_add(1, Ordering::SeqCst);
+        let store = PostgresStore {
+            url: server.url(&format!("t{n}")),
+            skew: Skew::movable(),
+            stage: Self {
+                server: Arc::clone(&self.server),
+                schemas: Arc::clone(&self.schemas),
+            },
+        };
+        store
+            .handle("init", Access::Init)
+            .migrate(Run::Do)
+            .expect("a schema");
+        Box::new(store)
+    }
+}
+
+struct PostgresStore {
+    url: String,
+    skew: Skew,
+    stage: PostgresStage,
+}
+
+impl PostgresStore {
+    fn handle(&self, identity: &str, access: Access) -> Box<dyn Backend> {
+        let target = Target::parse(&self.url, Path::new("/")).expect("a good URL");
+        let options = OpenOptions {
+            access,
+            identity: identity.to_owned(),
+            skew: self.skew.clone(),
+        };
+        registry::open(&target, &options)
+            .expect("a store that opens")
+            .backend
+    }
+}
+
+impl Store for PostgresStore {
+    fn open(&self, identity: &str) -> Box<dyn Backend> {
+        self.handle(identity, Access::Write)
+    }
+
+    fn open_to_read(&self, identity: &str) -> Box<dyn Backend> {
+        self.handle(identity, Access::Read)
+    }
+
+    fn advance(&self, by: Duration) {
+        self.skew.advance(by);
+    }
+
+    fn sibling(&self) -> Box<dyn Store> {
+        self.stage.fresh()
     }
 }

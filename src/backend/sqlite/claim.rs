@@ -1,10 +1,11 @@
 //! Claims: what dead workers held comes back first, then one seek a priority over the index of what is ready.
 
+use super::super::receipt::mint;
 use super::super::{Claim, Claimed, Pick, Result};
 use super::conn::{find_queue, no_queue};
 use super::letters;
 use super::row::{Show, at_most, message, payload_len};
-use super::settle::{Live, bury, live, receipt, reclaim};
+use super::settle::{Live, bury, live, reclaim};
 use crate::queue::{Delivery, Message, Open, Outcome, Reason, State, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::time::Duration;
@@ -251,7 +252,7 @@ impl Claiming<'_> {
         message.worker = Some(self.worker.to_owned());
         message.started_at = self.wanted.start.then_some(self.now);
         let fence = message.deliveries;
-        let receipt = receipt(number(&message), fence, self.token);
+        let receipt = mint(number(&message), fence, self.token, false);
         self.claimed.got.push(Delivery {
             message,
             receipt,
@@ -292,13 +293,4 @@ impl Claiming<'_> {
 /// A message's id as the file has it.
 pub(super) fn number(message: &Message) -> i64 {
     message.id.as_str().parse().unwrap_or(0)
-}
-
-/// Reads an id that a person typed; none if it cannot be one of ours.
-pub(super) fn number_of(id: &crate::queue::MessageId) -> Option<i64> {
-    let text = id.as_str();
-    let plain = !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && !text.starts_with('0');
-    plain.then(|| text.parse().ok()).flatten()
 }

@@ -4,9 +4,8 @@
 use super::super::{Conflict, Error, Kind, Result, Unit};
 use super::conn::{QueueRow, Store, find_queue};
 use crate::queue::message::Ttl;
-use crate::queue::record::Value;
 use crate::queue::retry::Window;
-use crate::queue::{Enqueued, Headers, MessageId, NewMessage, QueueName, Timestamp};
+use crate::queue::{Enqueued, MessageId, NewMessage, QueueName, Timestamp, headers};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, ToSql, params};
 use std::collections::HashMap;
@@ -105,7 +104,7 @@ impl<'a> Inserts<'a> {
             due,
             ttl,
             max_attempts,
-            headers,
+            headers: values,
         } = message;
         if let Some(key) = key
             && self.key.execute(params![queue.id, key, self.next, now.0])? == 0
@@ -131,7 +130,7 @@ impl<'a> Inserts<'a> {
             max_attempts,
             key.as_deref(),
             group.as_ref().map(crate::queue::name::Group::as_str),
-            headers_text(headers),
+            headers::write(values),
             Payload(payload),
         ])?;
         let id = self.conn.last_insert_rowid();
@@ -271,15 +270,6 @@ pub(super) fn window_end(conn: &Connection, queue_id: i64, now: Timestamp) -> Re
             Window::For(window) => now.plus(window).0,
             Window::Forever => i64::MAX,
         }),
-    })
-}
-
-/// Headers as they stand in the file: a JSON object, or nothing.
-pub(super) fn headers_text(headers: &Headers) -> Option<String> {
-    (!headers.is_empty()).then(|| {
-        let mut text = String::new();
-        Value::Map(headers.clone()).write_json(&mut text);
-        text
     })
 }
 

@@ -2,7 +2,7 @@
 //! message before its contents are read.
 
 use super::super::Result;
-use super::cursor::{Key, Place};
+use super::super::cursor::{Key, Place};
 use super::row::{at_most, text};
 use super::walk::Walk;
 use crate::queue::{Head, Message, Order, State, Timestamp};

@@ -1,7 +1,7 @@
 //! Looking and counting: nothing changes, nothing stays open.
 
+use super::super::receipt::number_of;
 use super::super::{Count, Page, Peeked, Result};
-use super::claim::number_of;
 use super::conn::Store;
 use super::keys::{Segment, priorities};
 use super::row::Show;

@@ -16,7 +16,6 @@ mod change;
 mod claim;
 mod configure;
 mod conn;
-mod cursor;
 mod enqueue;
 mod examine;
 mod exchange;
@@ -76,7 +75,8 @@ const FEATURES: Features = Features::KEYS
     .and(Features::HISTORY)
     .and(Features::SETTINGS)
     .and(Features::BELL)
-    .and(Features::DUE_ORDER);
+    .and(Features::DUE_ORDER)
+    .and(Features::ZERO_BYTES);
 
 impl Backend for Store {
     fn capability(&self) -> Capability {

@@ -1,7 +1,7 @@
 //! Messages named one by one, in a walk's order.
 
+use super::super::cursor::{Key, Place};
 use super::super::{Error, Kind, Result};
-use super::cursor::{Key, Place};
 use super::row::{Show, text};
 use super::walk::{Basket, Desk, Step, Walk, Walked};
 use crate::queue::{Cursor, Message, Order, QueueName, State};

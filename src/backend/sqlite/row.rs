@@ -1,10 +1,9 @@
 //! How a row becomes a message.
 
 use super::super::Result;
-use crate::queue::{Attempt, Headers, Message, Outcome, QueueName, Reason, State, Timestamp};
+use crate::queue::{Attempt, Message, Outcome, QueueName, Reason, State, Timestamp, headers};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, ToSql};
-use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// The columns of every statement that shows a message, in the order of [`message`]: `id, state, priority, ready_at,
@@ -59,7 +58,7 @@ pub(super) fn message(
         key: text(row, 11)?,
         group: text(row, 12)?.map(Into::into),
         headers: text(row, 13)?
-            .map(|text| headers(&text))
+            .map(|text| headers::read(&text))
             .unwrap_or_default(),
         enqueued_at: Timestamp(row.get(4)?),
         ready_at: Some(Timestamp(ready_at)),
@@ -120,47 +119,6 @@ pub(super) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Stri
         ValueRef::Integer(number) => Some(number.to_string()),
         ValueRef::Real(number) => Some(number.to_string()),
     })
-}
-
-/// Headers that any program may have written: an object's values that are no texts are taken as their JSON, and what is
-/// no object is one header of its own name.
-fn headers(text: &str) -> Headers {
-    #[derive(serde::Deserialize)]
-    struct Object<'a>(#[serde(borrow, deserialize_with = "pairs")] Vec<(String, &'a RawValue)>);
-    fn pairs<'de, D: serde::Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<Vec<(String, &'de RawValue)>, D::Error> {
-        struct Pairs;
-        impl<'de> serde::de::Visitor<'de> for Pairs {
-            type Value = Vec<(String, &'de RawValue)>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> std::result::Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(pairs)
-            }
-        }
-        deserializer.deserialize_map(Pairs)
-    }
-    match serde_json::from_str::<Object<'_>>(text) {
-        Ok(Object(pairs)) => pairs
-            .into_iter()
-            .map(|(name, raw)| {
-                (
-                    name,
-                    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned()),
-                )
-            })
-            .collect(),
-        Err(_) => vec![("headers".to_owned(), text.to_owned())],
-    }
 }
 
 /// The runs of a message, oldest first; a run that is open now stands last.

@@ -1,39 +1,12 @@
 //! Verdicts. A receipt is good until its lease ends or the message is claimed again; every change is fenced by the
 //! claim's random token and tested under the writing lock.
 
+use super::super::receipt::Lease;
 use super::super::{Result, Settle, Settled, Standing, Verdict};
 use super::enqueue::let_key_go;
 use super::row::Raw;
-use crate::queue::{Due, End, Outcome, Reason, Receipt, Timestamp, time::micros};
+use crate::queue::{Due, End, Outcome, Reason, Timestamp, time::micros};
 use rusqlite::{Connection, OptionalExtension as _, params};
-
-/// A receipt's parts. The text is `id.delivery.token`; whoever holds it needs nothing else.
-struct Lease {
-    id: i64,
-    /// None: no claim ever minted such a text. It is good for nothing, but the message may be there.
-    token: Option<i64>,
-}
-
-/// The receipt of one delivery.
-pub(super) fn receipt(id: i64, delivery: u64, token: i64) -> Receipt {
-    format!("{id}.{delivery}.{token:016x}").into()
-}
-
-fn parse(receipt: &Receipt) -> Option<Lease> {
-    let text = receipt.as_str();
-    let (id, rest) = text.split_once('.')?;
-    let id = id.parse().ok()?;
-    let minted = |rest: &str| {
-        let (delivery, token) = rest.split_once('.')?;
-        let delivery = delivery.parse().ok()?;
-        let token = u64::from_str_radix(token, 16).ok()?.cast_signed();
-        (self::receipt(id, delivery, token).as_str() == text).then_some(token)
-    };
-    Some(Lease {
-        id,
-        token: minted(rest),
-    })
-}
 
 /// The columns of a message that its settling needs, as they stand: instants in microseconds since 1970, `state` 0 ready or
 /// delayed, 1 running, 2 blocked.
@@ -80,7 +53,7 @@ struct Open<'a> {
 /// One verdict inside a transaction that somebody else has begun, at its instant.
 pub(super) fn settle(conn: &Connection, one: &Settle<'_>, now: Timestamp) -> Result<Settled> {
     // A text that is no receipt at all names a message that is not there.
-    let Some(lease) = parse(one.receipt) else {
+    let Some(lease) = Lease::of(one.receipt) else {
         return Ok(Settled::Gone);
     };
     if quick(conn, &lease, one.verdict, now)? {

@@ -1,8 +1,8 @@
 //! Walks by key: a page at a time, beyond the last key. Nothing stays open between two pages, and what is looked at is
 //! bounded.
 
+use super::super::cursor::Place;
 use super::super::{Detail, Error, Page, Result};
-use super::cursor::Place;
 use super::keys::{FEW, Few, Seen, Segment};
 use super::row::{Show, at_most, history, message};
 use crate::queue::{Cursor, Message, Order, QueueName, Selection, Timestamp};
@@ -148,7 +148,7 @@ impl Walk<'_> {
     /// An index that leads to few messages is taken instead of the walk. What a cursor began is gone on with.
     pub(super) fn way(&self, queue_id: Option<i64>) -> Result<Way> {
         if let Some(ids) = &self.what.ids {
-            let numbers = ids.iter().filter_map(super::claim::number_of);
+            let numbers = ids.iter().filter_map(super::super::receipt::number_of);
             return Ok(Way::Named(numbers.collect()));
         }
         let Some(queue_id) = queue_id else {

@@ -118,17 +118,19 @@ fn r34_urls_that_are_refused_name_the_bad_part_and_no_secret() {
             "unknown scheme 'amqp:'",
             "sqlite:PATH",
         ),
+        ("postgres://u:hunter2/canary@h/d", "an @ after a /", "%2F"),
+        ("postgres://u:hunter2-canary@h:x/d", "no number", ""),
+        ("postgres://h/d?shcema=a", "'shcema'", "'schema'"),
+        ("postgres://h/d?schema=a-b", "a plain name", ""),
+        ("postgres://h/d?schema=a&schema=b", "stands twice", ""),
+        ("postgres://h/d?notify=maybe", "on or off", ""),
         (
-            "postgres://u:hunter2-canary@h/d",
-            "postgres:// is not built in",
-            "",
+            "postgres://h/d?sslmode=verify_full",
+            "sslmode",
+            "'verify-full'",
         ),
-        ("postgresql:///d?host=/tmp", "not built in", ""),
-        (
-            "postgres://u:hunter2-canary@[::1]:5432/d",
-            "not built in",
-            "",
-        ),
+        ("postgres://[::1/d", "without its ]", ""),
+        ("postgres://h/d#x", "a #", "%23"),
         ("postgres:h/d", "begins with postgres://", ""),
         ("postgres://u:hunter2-canary@ss@h/d", "two @", "%40"),
         ("postgres://u:a/b@hunter2-canary@h/d", "two @", "%40"),
@@ -188,4 +190,38 @@ fn a_path_below_home_is_shown_short() {
         assert_eq!(shortened(Path::new(path), home()), shown);
     }
     assert_eq!(shortened(Path::new("/q.db"), Some("/".into())), "/q.db");
+}
+
+#[test]
+fn a_postgres_url_is_read_and_goes_on_without_its_password() {
+    for (url, again, place) in [
+        ("postgres://", "postgres://", "localhost"),
+        (
+            "postgresql://u:hunter2-canary@h:5433/d?schema=jobs&notify=off",
+            "postgres://u@h:5433/d?schema=jobs&notify=off",
+            "h/d",
+        ),
+        (
+            "postgres://u@a,b:5433/d?target_session_attrs=read-write",
+            "postgres://u@a,b:5433/d?target%5Fsession%5Fattrs=read%2Dwrite",
+            "a,b/d",
+        ),
+        (
+            "postgres://[::1]:5432/d",
+            "postgres://[::1]:5432/d",
+            "::1/d",
+        ),
+        (
+            "postgres:///d?host=/tmp&user=u&password=hunter2-canary",
+            "postgres://u@%2Ftmp/d",
+            "/tmp/d",
+        ),
+    ] {
+        let target = parse(url).unwrap();
+        assert_eq!(target.url(), again, "{url}");
+        assert_eq!(target.location(), place, "{url}");
+        let (again, shown) = (parse(&target.url()).unwrap(), format!("{target:?}"));
+        assert_eq!(again.url(), target.url(), "{url}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
 }

@@ -1,22 +1,26 @@
-//! Where a walk goes on: the text that outlives the process.
+//! Where a walk over a store of tables goes on: the text that outlives the process.
 
-use super::super::{Error, Kind, Result};
+use super::{Error, Kind, Result};
 use crate::queue::{Cursor, Timestamp};
 
 /// A place in a segment: priority, due time (or a letter's number), id. Only a ready one uses all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key(pub(super) i64, pub(super) i64, pub(super) i64);
+pub(in crate::backend) struct Key(
+    pub(in crate::backend) i64,
+    pub(in crate::backend) i64,
+    pub(in crate::backend) i64,
+);
 
 /// Where a walk goes on, and the instant that tells ready from delayed all along it.
-pub(super) struct Place {
+pub(in crate::backend) struct Place {
     /// The walk goes through messages found by an index, not along the segments.
-    pub(super) named: bool,
+    pub(in crate::backend) named: bool,
     /// The instant at which the walk began.
-    pub(super) now: Timestamp,
+    pub(in crate::backend) now: Timestamp,
     /// Which of the walk's segments, from 0.
-    pub(super) segment: usize,
+    pub(in crate::backend) segment: usize,
     /// The last message that was seen in it; none at its beginning.
-    pub(super) key: Option<Key>,
+    pub(in crate::backend) key: Option<Key>,
 }
 
 /// How the text of a place among named messages begins.
@@ -24,7 +28,7 @@ const NAMED: &str = "n";
 
 impl Place {
     /// As text, for whoever goes on.
-    pub(super) fn cursor(&self) -> Cursor {
+    pub(in crate::backend) fn cursor(&self) -> Cursor {
         let way = if self.named { NAMED } else { "" };
         let (now, segment) = (self.now.0, self.segment);
         match self.key {
@@ -37,7 +41,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Kind::BadInput`]: it is none of this store's.
-    pub(super) fn read(cursor: &Cursor) -> Result<Self> {
+    pub(in crate::backend) fn read(cursor: &Cursor) -> Result<Self> {
         let text = cursor.as_str();
         let named = text.starts_with(NAMED);
         let parts: Vec<i64> = text

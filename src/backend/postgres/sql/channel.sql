@@ -1,0 +1,1 @@
+SELECT 'qops_' || 'qops.message'::regclass::oid

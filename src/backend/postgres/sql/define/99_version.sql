@@ -1,0 +1,1 @@
+INSERT INTO qops.meta(version, min_client) VALUES (1, 1);

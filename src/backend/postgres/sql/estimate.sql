@@ -1,0 +1,1 @@
+SELECT qops.estimate($1, $2)

@@ -1,0 +1,4 @@
+SELECT m.id, m.id, m.ready_at, qops.stands(m, $1), qops.means(m, $1, $2, $3, $4, $5, $6, $7, $8, $9, $12),
+  coalesce(octet_length(m.payload), octet_length(m.payload_bin)), m.priority
+FROM qops.message m WHERE m.queue_id = $13 AND m.state = 0 AND m.priority = $14 AND m.ready_at > $15 AND m.ready_at <= $16
+  AND (m.ready_at, m.id) > ($17, $18) ORDER BY m.ready_at, m.id LIMIT $19

@@ -1,0 +1,2 @@
+SELECT name, id, paused_at IS NOT NULL, max_attempts, lease_us, backoff_us, dedup_window_us, ttl_us FROM qops.queue
+WHERE $1 IS NULL OR name = ANY ($1) ORDER BY name

@@ -1,0 +1,1 @@
+SELECT clock_timestamp() + $1 * interval '1 microsecond'

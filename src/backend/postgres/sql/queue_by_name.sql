@@ -1,0 +1,1 @@
+SELECT id, ttl_us FROM qops.queue WHERE name = $1

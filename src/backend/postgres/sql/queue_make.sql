@@ -1,0 +1,1 @@
+SELECT qops.make_queue($1)

@@ -1,0 +1,1 @@
+SELECT qops.ring($1)

@@ -1,0 +1,1 @@
+SELECT * FROM qops.stats($1, $2, $3)

@@ -1,0 +1,1 @@
+SELECT version, min_client FROM qops.meta
